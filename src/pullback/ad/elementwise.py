@@ -1,0 +1,232 @@
+"""Both modes for `elementwise`: its derivative is an `elementwise` of the derivative of its block.
+
+    y = elementwise{new} n, a, s {(x, t): yield sin(x) * t}
+
+    forward   y, dy = elementwise{new, new} n, a, s, da, ds {(x, t, dx, dt): the block and its tangent}
+    reverse   ds += elementwise{inc, sum} n, a, s, cy, -> ca {(x, t, c): yield cos(x) * t * c, sin(x) * c}
+
+The reverse computes the block's values again from the inputs, or reads an output of the op where that is cheaper.
+Contributions to different views of one array go into ops of their own, so that targets of one op never overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pullback.ad.costs import is_expensive
+from pullback.ad.dead import remove_dead
+from pullback.ad.scalars import pull_scalar, push_scalar
+from pullback.ad.shadows import elementwise, is_float_scalar, scalar_zero
+from pullback.analysis.effects import elementwise_inputs, elementwise_targets
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Block, Op, Value
+from pullback.ir.walk import clone_ops
+from pullback.prims.base import Emitter
+from pullback.types import ArrayRef, Scalar
+
+if TYPE_CHECKING:
+    from pullback.ad.reverse import Reverse
+
+__all__ = ["pull_elementwise", "push_elementwise"]
+
+
+def _outputs(op: Op) -> tuple[str, ...]:
+    outputs = op.attrs["outputs"]
+    assert isinstance(outputs, tuple)
+    return outputs
+
+
+def _places(op: Op) -> list[Value]:
+    """Per output: the result, or the target it is added to."""
+    results, targets = iter(op.results), iter(elementwise_targets(op))
+    return [next(targets) if kind == "inc" else next(results) for kind in _outputs(op)]
+
+
+def _straight(op: Op) -> Block:
+    (block,) = op.blocks
+    if any(inner.blocks for inner in block.ops):
+        raise InternalError("an elementwise block with control flow")
+    return block
+
+
+def _element(value: Value) -> Scalar:
+    """The type of what an elementwise block gets for an operand."""
+    if isinstance(value.type, ArrayRef):
+        return Scalar(value.type.dtype)
+    assert isinstance(value.type, Scalar)
+    return value.type
+
+
+# ------------------------------------------------------------------------------------------------------------ reverse
+
+
+def pull_elementwise(reverse: Reverse, op: Op) -> None:
+    """Emit the reverse of the op into the current block of `reverse`."""
+    primal, rank = reverse.primal, int(str(op.attrs["rank"]))
+    block = _straight(op)
+    incoming: list[tuple[Value, Value]] = []  # (a result of the block, its cotangent: array or scalar)
+    for value, place in zip(block.results, _places(op), strict=True):
+        if is_float_scalar(value.type):
+            found = reverse.cotangent(place) if isinstance(place.type, Scalar) else reverse.existing(place)
+            if found is not None:
+                incoming.append((value, found))
+    if not incoming:
+        return
+    parts = _Pulled(reverse, op, incoming)
+    sizes = op.operands[:rank]
+    inputs = [i for i in dict.fromkeys(elementwise_inputs(op)) if i in parts.contributions]
+    for group in _groups(reverse, inputs):
+        parts.emit(sizes, group)
+
+
+def _groups(reverse: Reverse, inputs: Sequence[Value]) -> list[list[Value]]:
+    """Inputs whose contributions one op may add: no two views of one array."""
+    groups: list[list[Value]] = []
+    bases: list[set[Value]] = []
+    for value in inputs:
+        base = reverse.base(value)
+        for group, known in zip(groups, bases, strict=True):
+            if base not in known:
+                group.append(value)
+                known.add(base)
+                break
+        else:
+            groups.append([value])
+            bases.append({base})
+    return groups
+
+
+class _Pulled:
+    """The reverse of the block, as ops over fresh parameters; `emit` makes ops out of it."""
+
+    def __init__(self, reverse: Reverse, op: Op, incoming: Sequence[tuple[Value, Value]]) -> None:
+        self.reverse, self.op = reverse, op
+        block = _straight(op)
+        self.operands: dict[Value, Value] = {}  # parameter -> what it stands for
+        mapping: dict[Value, Value] = {}
+        for param, operand in zip(block.params, elementwise_inputs(op), strict=True):
+            mapping[param] = self.param(operand, param)
+        self.block = Block()
+        self._read_outputs(block, mapping)
+        self.block.ops += clone_ops([o for o in block.ops if not all(r in mapping for r in o.results)], mapping)
+        e = Emitter(self.block, reverse.e.span)
+        cotangents: dict[Value, Value] = {}
+        self._seed(e, incoming, cotangents)
+        active = reverse.primal.active
+        for inner in reversed(block.ops):
+            c = cotangents.get(inner.results[0]) if inner.results else None
+            if c is not None:
+                copy = _translated(inner, mapping)
+                wanted = list(map(active, inner.operands))
+                back = dict(zip(copy.operands, inner.operands, strict=True))
+                for operand, part in pull_scalar(e, copy, c, wanted):
+                    _accumulate(e, cotangents, back[operand], part)
+        self.contributions: dict[Value, Value] = {}
+        for param, operand in zip(block.params, elementwise_inputs(op), strict=True):
+            if param in cotangents and active(operand):
+                _accumulate(e, self.contributions, operand, cotangents[param])
+
+    def param(self, operand: Value, like: Value | None = None) -> Value:
+        value = Value(_element(operand), like.name if like is not None else "c")
+        self.operands[value] = operand
+        return value
+
+    def _read_outputs(self, block: Block, mapping: dict[Value, Value]) -> None:
+        """Expensive values that the op wrote to a fresh array are read from there."""
+        makers = {v: o for o in block.ops for v in o.results}
+        for kind, value, place in zip(_outputs(self.op), block.results, _places(self.op), strict=True):
+            maker = makers.get(value)
+            if kind == "new" and maker is not None and value not in mapping and is_expensive(maker):
+                if self.reverse.primal.aliases.settled(place):
+                    mapping[value] = self.param(place)
+
+    def _seed(self, e: Emitter, incoming: Sequence[tuple[Value, Value]], cotangents: dict[Value, Value]) -> None:
+        active = self.reverse.primal.active
+        for value, found in incoming:
+            if active(value):
+                one = not isinstance(found.type, ArrayRef) and self.reverse.is_one(found)
+                part = e.like(1.0, value) if one else self.param(found)
+                _accumulate(e, cotangents, value, part)
+
+    def emit(self, sizes: Sequence[Value], inputs: Sequence[Value]) -> None:
+        """One op that adds the contributions to these inputs."""
+        reverse = self.reverse
+        mapping: dict[Value, Value] = {}
+        params = list(self.operands)
+        copies = [Value(p.type, p.name) for p in params]
+        mapping.update(zip(params, copies, strict=True))
+        block = Block(copies, clone_ops(self.block.ops, mapping))
+        arrays = [v for v in inputs if isinstance(v.type, ArrayRef)]
+        scalars = [v for v in inputs if v not in arrays]
+        block.results = [mapping[self.contributions[v]] for v in [*arrays, *scalars]]
+        used = remove_dead(block)
+        kept = [(copy, self.operands[param]) for copy, param in zip(copies, params, strict=True) if copy in used]
+        block.params = [copy for copy, _ in kept]
+        operands = [self._settled(operand) for _, operand in kept]
+        targets = [reverse.shadow(v) for v in arrays]
+        outputs = ["inc"] * len(arrays) + ["sum"] * len(scalars)
+        sums = elementwise(reverse.e, sizes, operands, targets, block, outputs)
+        for value, part in zip(scalars, sums, strict=True):
+            reverse.add(value, part)
+
+    def _settled(self, operand: Value) -> Value:
+        """Values of the forward half that may be overwritten are copied; cotangents are used as they are."""
+        primal = self.reverse.primal
+        known = isinstance(operand.type, ArrayRef) and operand in elementwise_inputs(self.op)
+        return primal.settled_copy(operand, self.op) if known else operand
+
+
+def _translated(op: Op, mapping: dict[Value, Value]) -> Op:
+    operands = [mapping.get(v, v) for v in op.operands]
+    return Op(op.prim, operands, [mapping.get(v, v) for v in op.results], op.attrs, (), op.span)
+
+
+def _accumulate(e: Emitter, sums: dict[Value, Value], key: Value, part: Value) -> None:
+    sums[key] = e("add", sums[key], part) if key in sums else part
+
+
+# ------------------------------------------------------------------------------------------------------------ forward
+
+
+def push_elementwise(
+    e: Emitter, op: Op, tangent: Callable[[Value], Value | None], active: Callable[[Value], bool]
+) -> list[Value | None]:
+    """Emit one op for the values and the tangents.  It takes over the results of `op`; their tangents are returned."""
+    rank, block = int(str(op.attrs["rank"])), _straight(op)
+    mapping: dict[Value, Value] = {}
+    params = [Value(p.type, p.name) for p in block.params]
+    mapping.update(zip(block.params, params, strict=True))
+    inputs, extra = elementwise_inputs(op), list[Value]()
+    tangents: dict[Value, Value | None] = {}
+    for param, operand in zip(block.params, inputs, strict=True):
+        found = tangent(operand)
+        if found is not None and is_float_scalar(param.type):
+            extra.append(found)
+            tangents[param] = Value(param.type, "t")
+    twin = Block([*params, *(t for t in tangents.values() if t is not None)])
+    inner = Emitter(twin, op.span)
+    for one in block.ops:
+        (copy,) = clone_ops([one], mapping)
+        twin.ops.append(copy)
+        tangents[one.results[0]] = push_scalar(inner, copy, [tangents.get(v) for v in one.operands])
+    outputs, places = list(_outputs(op)), _places(op)
+    twin.results = [mapping.get(v, v) for v in block.results]
+    targets = list(elementwise_targets(op))
+    tangent_places: list[Value] = []
+    for kind, value, place in zip(_outputs(op), block.results, places, strict=True):
+        found = tangents.get(value)
+        sink = tangent(place) if kind == "inc" else None
+        if (kind == "inc" and (found is None or sink is None)) or not active(place):
+            continue
+        twin.results.append(scalar_zero(inner, value.type) if found is None else found)
+        outputs.append(kind)
+        if sink is not None:
+            targets.append(sink)
+        else:
+            tangent_places.append(place)
+    results = elementwise(e, op.operands[:rank], [*inputs, *extra], targets, twin, outputs)
+    count = len(op.results)
+    by_place = dict(zip(tangent_places, results[count:], strict=True))
+    e.block.ops[-1].results[:count] = op.results
+    return [by_place.get(v) for v in op.results]

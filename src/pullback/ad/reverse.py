@@ -1,0 +1,457 @@
+"""The reverse half: the ops of a block in reverse order, cotangents flowing from results to operands.
+
+    y = mul x, z            cx += mul z, cy;  cz += mul x, cy
+    r = if c {..} {..}      if c {reverse of then} {reverse of else}, yielding cotangents of values from outside
+    r = for n, r0 {..}      for n, cr {reverse of body}, the carried cotangent first, then sums for values from outside
+
+The reverse refers freely to values of the forward half; `residuals` closes it afterwards.  Scalars have cotangents by
+value, arrays and buffers of numbers by accumulators ("shadows"): fresh zeros at the start of the reverse of the block
+that defines the value, or memory handed over by the only one who knew it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pullback.ad.elementwise import pull_elementwise
+from pullback.ad.primal import Primal, slot_attrs, slot_place
+from pullback.ad.scalars import pull_scalar
+from pullback.ad.shadows import add_buffer_into, add_into, coerce, is_float_scalar, scalar_zero, zero_array
+from pullback.analysis.effects import VIEWS
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Block, Op, Value
+from pullback.prims.base import Emitter, get
+from pullback.types import I64, ArrayRef, Buffer, Scalar
+
+__all__ = ["Frame", "Pair", "Reverse"]
+
+
+@dataclass(slots=True)
+class Frame:
+    """The reverse of one forward block while it is made."""
+
+    forward: Block
+    block: Block = field(default_factory=Block)
+    cotangents: dict[Value, Value] = field(default_factory=dict)
+    shadows: dict[Value, Value] = field(default_factory=dict)
+    prologue: Emitter = field(default_factory=lambda: Emitter(Block()))
+    owned: list[Value] = field(default_factory=list)
+    e: Emitter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.e = Emitter(self.block)
+
+    def finish(self) -> None:
+        self.block.ops[0:0] = self.prologue.block.ops
+
+
+@dataclass(slots=True)
+class Pair:
+    """A forward loop and its reverse."""
+
+    forward: Op
+    reverse: Op
+
+    @property
+    def body(self) -> Block:
+        return self.forward.blocks[-1]
+
+    @property
+    def reverse_body(self) -> Block:
+        return self.reverse.blocks[0]
+
+
+class Reverse:
+    """Emits the reverse of a forward half.  `pairs` are inner loops before outer ones."""
+
+    def __init__(self, primal: Primal) -> None:
+        self.primal = primal
+        self.types = primal.types
+        self.frames: list[Frame] = [Frame(primal.body)]
+        self.pairs: list[Pair] = []
+        self.reverse_of: dict[Block, Block] = {}
+        self.ones: set[Value] = set()
+
+    def is_one(self, value: Value) -> bool:
+        """Is the value the constant 1 of a seed."""
+        return value in self.ones
+
+    # ------------------------------------------------------------------------------------------------ accumulation
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def e(self) -> Emitter:
+        return self.frames[-1].e
+
+    def cotangent(self, value: Value) -> Value | None:
+        return self.frame.cotangents.get(value)
+
+    def add(self, value: Value, part: Value | None) -> None:
+        """value's cotangent += part."""
+        if part is None or not self.primal.active(value):
+            return
+        known = self.frame.cotangents.get(value)
+        self.frame.cotangents[value] = part if known is None else self.e("add", known, part)
+
+    def existing(self, value: Value) -> Value | None:
+        """The shadow of an array or buffer, if anything can have been added to it by now.
+
+        Of a value from outside the current block something can: the block may be the body of a loop.
+        """
+        if not self.primal.active(value):
+            return None
+        base = self.base(value)
+        op = self.primal.tables.maker.get(base)
+        shared = op is not None and op.name in _FETCHING
+        here = self.primal.tables.home[base] is self.frame.forward
+        known = any(base in frame.shadows for frame in self.frames)
+        return self.shadow(value) if known or shared or not here else None
+
+    def base(self, value: Value) -> Value:
+        while (op := self.primal.tables.maker.get(value)) is not None and op.name in VIEWS:
+            value = op.operands[0]
+        return value
+
+    def shadow(self, value: Value) -> Value:
+        """The accumulator of an active array or buffer of numbers, made at the first demand."""
+        for frame in reversed(self.frames):
+            if value in frame.shadows:
+                return frame.shadows[value]
+        op = self.primal.tables.maker.get(value)
+        if op is not None and op.name in VIEWS:
+            made = self.e(op.name, self.shadow(op.operands[0]), *op.operands[1:], **op.attrs)
+            self.frame.shadows[value] = made
+            return made
+        home = self.primal.tables.home[value]
+        frame = next(f for f in self.frames if f.forward is home)
+        frame.shadows[value] = self._new_shadow(frame, value, op)
+        return frame.shadows[value]
+
+    def _new_shadow(self, frame: Frame, value: Value, op: Op | None) -> Value:
+        e = frame.prologue
+        type_ = self.types.machine(value.type)
+        if op is not None and op.name in ("unbox", "slot_get"):
+            if op.name == "unbox":
+                places = self.types.positions(str(op.attrs["name"]), int(str(op.attrs["variant"])))
+                place = places[op.results.index(value)]
+                assert place is not None
+            else:
+                place = slot_place(self.types, op)
+            return e("slot_get", self.primal.mirrors[op.operands[0]], **slot_attrs(op, place), type=type_)
+        if op is not None and op.name == "buffer_get":
+            return e("buffer_get", self.primal.mirrors[op.operands[0]], op.operands[1])
+        if isinstance(value.type, ArrayRef):
+            made = zero_array(e, value.type, self.primal.sizes[value])
+        else:
+            assert isinstance(type_, Buffer)
+            made = e("buffer_zeros", self.primal.length(value), element=type_.element)
+        frame.owned.append(made)
+        return made
+
+    def take(self, value: Value, accumulator: Value) -> None:
+        """value's shadow += accumulator, which nobody else uses any more."""
+        if not self.primal.active(value):
+            return
+        op = self.primal.tables.maker.get(value)
+        derived = op is not None and (op.name in VIEWS or op.name in _FETCHING)
+        here = self.primal.tables.home[value] is self.frame.forward
+        if here and not derived and value not in self.frame.shadows:
+            self.frame.shadows[value] = accumulator
+        elif isinstance(value.type, ArrayRef):
+            add_into(self.e, self.shadow(value), accumulator)
+        else:
+            add_buffer_into(self.e, self.shadow(value), accumulator, self.primal.length(value))
+
+    # ------------------------------------------------------------------------------------------------------ blocks
+
+    def run(self) -> None:
+        """Reverse the ops of the current frame's block."""
+        for op in reversed(list(self.frame.forward.ops)):
+            self.e.span = self.frame.prologue.span = op.span
+            rule = _RULES.get(op.name)
+            if rule is not None:
+                rule(self, op)
+            elif len(op.results) == 1 and is_float_scalar(op.results[0].type):
+                self.scalar(op)
+
+    def scalar(self, op: Op) -> None:
+        c = self.cotangent(op.result)
+        if c is not None:
+            for operand, part in pull_scalar(self.e, op, c, list(map(self.primal.active, op.operands))):
+                self.add(operand, part)
+
+    def zero_or(self, value: Value | None, like: Value) -> Value:
+        return scalar_zero(self.e, like.type) if value is None else value
+
+    def inside(self, forward: Block, block: Block, seed: Callable[[Frame], None]) -> Frame:
+        """The reverse of an inner block, up to its results.  The frame stays open."""
+        frame = Frame(forward, block)
+        self.frames.append(frame)
+        self.reverse_of[forward] = block
+        frame.e.span = self.frames[-2].e.span
+        seed(frame)
+        self.run()
+        return frame
+
+    def close(self) -> dict[Value, Value]:
+        """End the inner block; the cotangents of values from outside."""
+        frame = self.frames.pop()
+        frame.finish()
+        home = self.primal.tables.home
+        return {v: c for v, c in frame.cotangents.items() if home[v] is not frame.forward}
+
+    # ----------------------------------------------------------------------------------------------------- control
+
+    def reverse_if(self, op: Op) -> None:
+        if not self.primal.busy(op):
+            return
+        given = [(i, self.cotangent(r), self._array_shadow(r)) for i, r in enumerate(op.results)]
+        frames: list[Frame] = []
+        outer: list[dict[Value, Value]] = []
+        for block in op.blocks:
+
+            def seed(frame: Frame, block: Block = block) -> None:
+                for i, c, accumulator in given:
+                    if c is not None:
+                        self.add(block.results[i], c)
+                    if accumulator is not None:
+                        self.take(block.results[i], accumulator)
+
+            frames.append(self.inside(block, Block(), seed))
+            outer.append(self.close())
+            self._free_locals(frames[-1])
+        keys = list(dict.fromkeys([*outer[0], *outer[1]]))
+        for frame, found in zip(frames, outer, strict=True):
+            frame.block.results = [found[v] if v in found else scalar_zero(frame.e, v.type) for v in keys]
+        if not keys and not any(frame.block.ops for frame in frames):
+            return
+        types = [v.type for v in keys if v.type is not None]
+        reverse = self.e.append(get("if"), op.operands, blocks=[f.block for f in frames], types=types)
+        for value, part in zip(keys, reverse.results, strict=True):
+            self.add(value, part)
+
+    def _array_shadow(self, value: Value) -> Value | None:
+        if isinstance(value.type, Buffer) and self.primal.active(value) and not self.primal.mirrored(value):
+            raise InternalError("an active buffer of numbers is merged by control flow")
+        return self.existing(value) if isinstance(value.type, ArrayRef) else None
+
+    def reverse_for(self, op: Op) -> None:
+        self.loop(op, 1, lambda: op.operands[0])
+
+    def reverse_while(self, op: Op) -> None:
+        self.loop(op, 0, lambda: self.primal.trips[op][1])
+
+    def loop(self, op: Op, offset: int, trips: Callable[[], Value]) -> None:
+        primal = self.primal
+        if not primal.busy(op):
+            return
+        body = op.blocks[-1]
+        params, inits = body.params[offset:], op.operands[offset:]
+        carried: list[int] = []
+        for i, (param, result) in enumerate(zip(params, op.results, strict=True)):
+            seeded = self.cotangent(result) is not None or self._array_shadow(result) is not None
+            if isinstance(result.type, Scalar | ArrayRef) and (seeded or primal.active(param)):
+                carried.append(i)
+        arrays = [i for i in carried if isinstance(params[i].type, ArrayRef)]
+        scalars = [i for i in carried if i not in arrays]
+        block = Block([Value(I64, "k"), *(Value(op.results[i].type, "c") for i in [*scalars, *arrays])])
+        incoming = dict(zip([*scalars, *arrays], block.params[1:], strict=True))
+
+        def seed(frame: Frame) -> None:
+            for i in scalars:
+                self.add(body.results[i], incoming[i])
+            for i in arrays:
+                self.take(body.results[i], incoming[i])
+
+        frame = self.inside(body, block, seed)
+        block.results = [self.zero_or(self.cotangent(params[i]), params[i]) for i in scalars]
+        block.results += [self._carried_array(params[i]) for i in arrays]
+        outer = self.close()
+        for value, part in outer.items():
+            total = Value(value.type, "sum")
+            block.params.append(total)
+            block.results.append(frame.e("add", total, part))
+        self._free_locals(frame)
+        starts = [self.zero_or(self.cotangent(op.results[i]), op.results[i]) for i in scalars]
+        starts += [self._carried_array(op.results[i]) for i in arrays]
+        starts += [self.zero_or(self.cotangent(v), v) for v in outer]
+        if not block.ops and not starts:
+            return
+        types = [v.type for v in starts if v.type is not None]
+        reverse = self.e.append(get("for"), [trips(), *starts], blocks=[block], types=types)
+        self.pairs.append(Pair(op, reverse))
+        ends = iter(reverse.results)
+        for i in scalars:
+            self.add(inits[i], next(ends))
+        for i in arrays:
+            self.take(inits[i], next(ends))
+        for value in outer:
+            self.frame.cotangents[value] = next(ends)
+
+    def _carried_array(self, value: Value) -> Value:
+        """The accumulator of a carried array, in the type that the loop carries."""
+        if self.primal.active(value):
+            return coerce(self.e, self.shadow(value), value.type)
+        assert isinstance(value.type, ArrayRef)
+        sizes = [self.primal.size(self.e, value, axis) for axis in range(value.type.rank)]
+        return coerce(self.e, zero_array(self.e, value.type, sizes), value.type)
+
+    def _free_locals(self, frame: Frame) -> None:
+        """Give back the accumulators of one trip that only this trip can know."""
+        for accumulator in frame.owned:
+            if isinstance(accumulator.type, ArrayRef) and not _escapes(frame.block, accumulator):
+                frame.e.op("free", accumulator)
+
+    # ------------------------------------------------------------------------------------------------------- calls
+
+    def call(self, op: Op) -> None:
+        call = self.primal.calls.get(op)
+        if call is None:
+            return
+        operands, e = [call.record], self.e
+        for result, active in zip(call.results, call.mask.results, strict=True):
+            if active and is_float_scalar(result.type):
+                operands.append(self.zero_or(self.cotangent(result), result))
+        for result, active in zip(call.results, call.mask.results, strict=True):
+            if active and isinstance(result.type, ArrayRef):
+                operands.append(coerce(e, self.shadow(result), result.type))
+        takers: list[Value] = []
+        for argument, active in zip(call.arguments, call.mask.params, strict=True):
+            if active and isinstance(argument.type, ArrayRef):
+                operands.append(coerce(e, self.shadow(argument), argument.type))
+            elif active and is_float_scalar(argument.type):
+                takers.append(argument)
+            elif active and isinstance(argument.type, Buffer):
+                raise InternalError("an active buffer is passed to a call")
+        types = [v.type for v in takers if v.type is not None]
+        pull = e.append(get("call"), operands, attrs={"callee": call.split.pull}, types=types)
+        for argument, part in zip(takers, pull.results, strict=True):
+            self.add(argument, part)
+
+    # ------------------------------------------------------------------------------------------------------ arrays
+
+    def array_get(self, op: Op) -> None:
+        c = self.cotangent(op.result)
+        if c is not None and self.primal.active(op.operands[0]):
+            self.e.op("array_inc", self.shadow(op.operands[0]), *op.operands[1:], c)
+
+    def array_inc(self, op: Op) -> None:
+        array, *indices, value = op.operands
+        if self.primal.active(value) and self.existing(array) is not None:
+            self.add(value, self.e("array_get", self.shadow(array), *indices))
+
+    def matmul(self, op: Op) -> None:
+        shadow = self._array_shadow(op.result)
+        if shadow is not None:
+            self.product(op, shadow, *op.operands)
+
+    def matmul_inc(self, op: Op) -> None:
+        target, a, b = op.operands
+        shadow = self._array_shadow(target)
+        if shadow is not None:
+            self.product(op, shadow, a, b)
+
+    def product(self, op: Op, c: Value, a: Value, b: Value) -> None:
+        """Of c = a @ b: a gets c @ b', b gets a' @ c."""
+        swap = (1, 0)
+        if self.primal.active(a):
+            turned = self.e("view_transpose", self.primal.settled_copy(b, op), perm=swap)
+            self.e.op("matmul_inc", self.shadow(a), c, turned)
+        if self.primal.active(b):
+            turned = self.e("view_transpose", self.primal.settled_copy(a, op), perm=swap)
+            self.e.op("matmul_inc", self.shadow(b), turned, c)
+
+    # --------------------------------------------------------------------------------------------- records, buffers
+
+    def box(self, op: Op) -> None:
+        if not self.primal.mirrored(op.result):
+            return
+        places = self.types.positions(str(op.attrs["name"]), int(str(op.attrs["variant"])))
+        for value, place in zip(op.operands, places, strict=True):
+            if place is None or not self.primal.active(value) or self.primal.mirrored(value):
+                continue
+            attrs = slot_attrs(op, place)
+            part = self.e("slot_get", self.primal.mirrors[op.result], **attrs, type=self.types.machine(value.type))
+            self.give(value, part)
+
+    def give(self, value: Value, part: Value) -> None:
+        """A cotangent read from a shadow: a number, or an accumulator."""
+        if isinstance(value.type, Scalar):
+            self.add(value, part)
+        else:
+            self.take(value, part)
+
+    def unbox(self, op: Op) -> None:
+        record = op.operands[0]
+        if not self.primal.mirrored(record):
+            return
+        places = self.types.positions(str(op.attrs["name"]), int(str(op.attrs["variant"])))
+        for result, place in zip(op.results, places, strict=True):
+            c = self.cotangent(result)
+            if c is not None and place is not None:
+                self.e.op("slot_inc", self.primal.mirrors[record], c, **slot_attrs(op, place))
+
+    def slot_get(self, op: Op) -> None:
+        c = self.cotangent(op.result)
+        if c is not None:
+            self.e.op("slot_inc", self.primal.mirrors[op.operands[0]], c, **slot_attrs(op, slot_place(self.types, op)))
+
+    def slot_inc(self, op: Op) -> None:
+        record, value = op.operands
+        if self.primal.active(value) and self.primal.active(record):
+            attrs = slot_attrs(op, slot_place(self.types, op))
+            self.add(value, self.e("slot_get", self.primal.mirrors[record], **attrs, type=value.type))
+
+    def buffer_get(self, op: Op) -> None:
+        c = self.cotangent(op.result)
+        if c is not None and self.primal.active(op.operands[0]):
+            self.e.op("buffer_inc", self.shadow(op.operands[0]), op.operands[1], c)
+
+    def buffer_put(self, op: Op) -> None:
+        buffer, index, value = op.operands
+        if not self.primal.active(value) or self.primal.mirrored(value):
+            return
+        if self.primal.mirrored(buffer):
+            self.give(value, self.e("buffer_get", self.primal.mirrors[buffer], index))
+        elif isinstance(value.type, Scalar) and self.existing(buffer) is not None:
+            self.add(value, self.e("buffer_get", self.shadow(buffer), index))
+
+    def elementwise(self, op: Op) -> None:
+        pull_elementwise(self, op)
+
+
+# Ops whose results share their shadows with a record or buffer.
+_FETCHING = frozenset({"unbox", "slot_get", "buffer_get"})
+_NEUTRAL = frozenset({"array_inc", "array_get", "elementwise", "matmul_inc", "matmul", "array_size", "free"})
+
+
+def _escapes(block: Block, value: Value) -> bool:
+    """May anything but plain accesses know the memory of the value."""
+    known = {value}
+    for op in block.walk():
+        if known.isdisjoint(op.operands):
+            if any(not known.isdisjoint(inner.results) for inner in op.blocks):
+                return True
+        elif op.name in VIEWS:
+            known.add(op.result)
+        elif op.name not in _NEUTRAL:
+            return True
+    return not known.isdisjoint(block.results)
+
+
+def _nothing(reverse: Reverse, op: Op) -> None:
+    """Views share their base's shadow; allocation and release have no derivative."""
+
+
+_RULES: dict[str, Callable[[Reverse, Op], None]] = {
+    "if": Reverse.reverse_if, "for": Reverse.reverse_for, "while": Reverse.reverse_while, "call": Reverse.call,
+    "array_get": Reverse.array_get, "array_inc": Reverse.array_inc, "matmul": Reverse.matmul,
+    "matmul_inc": Reverse.matmul_inc, "elementwise": Reverse.elementwise, "box": Reverse.box, "unbox": Reverse.unbox,
+    "slot_get": Reverse.slot_get, "slot_inc": Reverse.slot_inc, "buffer_get": Reverse.buffer_get,
+    "buffer_put": Reverse.buffer_put, "buffer_inc": Reverse.buffer_put, "const": _nothing, "free": _nothing,
+    "check": _nothing,
+} | dict.fromkeys((*VIEWS, "array_zeros", "array_empty", "array_size", "buffer", "buffer_zeros", "box_tag"), _nothing)  # fmt: skip

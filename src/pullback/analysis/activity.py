@@ -1,0 +1,193 @@
+"""Which values carry derivative: those that depend on a differentiated input and reach a wanted output.
+
+    def f(x, n, a):              inputs {x}, outputs {r}
+        s = mul x, x             active
+        t = array_get a, n       not varied: a is not an input
+        u = sin s                varied, not useful: it does not reach r
+        r = mul s, t             active
+
+One graph for the whole function: an edge says that the target's derivative may depend on the source's.  References are
+nodes of alias classes as far as identity matters: a view is its base, records of one name are one node (and so are
+buffers kept in them).  Arrays merged by control flow, kept in records or in buffers flow as values do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from pullback.analysis.effects import VIEWS, elementwise_inputs, elementwise_targets
+from pullback.ir.node import Block, Function, Op, Value
+from pullback.prims.base import NOT_DIFFERENTIABLE, Prim
+from pullback.types import Box, Buffer, Machine
+
+__all__ = ["Activity"]
+
+Node = Hashable
+
+
+class Activity:
+    """`active(value)`: does the value need a cotangent (reverse) or a tangent (forward).
+
+    `written[callee]` are the parameters whose memory a callee adds to; `differentiable(type)` tells which types can
+    carry a derivative at all.
+    """
+
+    def __init__(
+        self, function: Function, inputs: Iterable[Value], outputs: Iterable[Value],
+        written: Mapping[str, frozenset[int]], differentiable: Callable[[Machine | None], bool],
+    ) -> None:  # fmt: skip
+        self._parent: dict[Node, Node] = {}
+        self._forward: dict[Node, set[Node]] = {}
+        self._written = written
+        self._differentiable = differentiable
+        self._edges: list[tuple[Node, Node]] = []
+        self._block(function.body)
+        backward: dict[Node, set[Node]] = {}
+        for source, target in self._edges:
+            source, target = self._find(source), self._find(target)
+            self._forward.setdefault(source, set()).add(target)
+            backward.setdefault(target, set()).add(source)
+        self._varied = self._reach(inputs, self._forward)
+        self._useful = self._reach(outputs, backward)
+
+    def varied(self, value: Value) -> bool:
+        """Depends on an input."""
+        return self._differentiable(value.type) and self._find(self._node(value)) in self._varied
+
+    def active(self, value: Value) -> bool:
+        """Depends on an input and reaches an output."""
+        node = self._find(self._node(value))
+        return self._differentiable(value.type) and node in self._varied and node in self._useful
+
+    def _reach(self, start: Iterable[Value], edges: Mapping[Node, set[Node]]) -> set[Node]:
+        seen: set[Node] = set()
+        pending: list[Node] = [self._find(self._node(v)) for v in start if self._differentiable(v.type)]
+        while pending:
+            node = pending.pop()
+            if node not in seen:
+                seen.add(node)
+                pending.extend(edges.get(node, ()))
+        return seen
+
+    def _node(self, value: Value) -> Node:
+        return ("box", value.type.name) if isinstance(value.type, Box) else value
+
+    def _find(self, node: Node) -> Node:
+        parent = self._parent
+        found = node
+        while (above := parent.get(found)) is not None:
+            found = above
+        while node != found:
+            parent[node], node = found, parent[node]
+        return found
+
+    def _union(self, one: Value, other: Value) -> None:
+        first, second = self._find(self._node(one)), self._find(self._node(other))
+        if first != second:
+            self._parent[first] = second
+
+    def _edge(self, source: Value, target: Value) -> None:
+        if self._differentiable(source.type) and self._differentiable(target.type):
+            self._edges.append((self._node(source), self._node(target)))
+
+    def _flow(self, source: Value, target: Value) -> None:
+        """The value itself moves: references that keep their identity join, others flow."""
+        if isinstance(target.type, Box | Buffer):
+            self._union(source, target)
+        else:
+            self._edge(source, target)
+
+    def _block(self, block: Block) -> None:
+        for op in block.ops:
+            self._op(op)
+            for inner in op.blocks:
+                self._block(inner)
+
+    def _op(self, op: Op) -> None:
+        name = op.name
+        rule = getattr(self, f"_op_{name}", None)
+        if rule is not None:
+            rule(op)
+        elif name in VIEWS:
+            self._union(op.operands[0], op.result)
+        elif isinstance(op.prim, Prim) and op.prim.derivative not in (NOT_DIFFERENTIABLE, "structural"):
+            for operand in op.operands:
+                self._flow(operand, op.result)
+
+    def _op_if(self, op: Op) -> None:
+        for block in op.blocks:
+            for value, result in zip(block.results, op.results, strict=True):
+                self._flow(value, result)
+
+    def _loop(self, inits: list[Value], params: list[Value], body: Block, results: list[Value]) -> None:
+        for init, param, value, result in zip(inits, params, body.results, results, strict=True):
+            for source in (init, value):
+                self._flow(source, param)
+                self._flow(source, result)
+
+    def _op_for(self, op: Op) -> None:
+        self._loop(op.operands[1:], op.blocks[0].params[1:], op.blocks[0], op.results)
+
+    def _op_while(self, op: Op) -> None:
+        self._loop(op.operands, op.blocks[1].params, op.blocks[1], op.results)
+
+    def _op_elementwise(self, op: Op) -> None:
+        (block,) = op.blocks
+        for operand, param in zip(elementwise_inputs(op), block.params, strict=True):
+            self._edge(operand, param)
+        results, targets = iter(op.results), iter(elementwise_targets(op))
+        outputs = op.attrs["outputs"]
+        assert isinstance(outputs, tuple)
+        for kind, value in zip(outputs, block.results, strict=True):
+            self._edge(value, next(targets) if kind == "inc" else next(results))
+
+    def _op_array_get(self, op: Op) -> None:
+        self._edge(op.operands[0], op.result)
+
+    def _op_array_inc(self, op: Op) -> None:
+        self._edge(op.operands[-1], op.operands[0])
+
+    def _op_matmul(self, op: Op) -> None:
+        for operand in op.operands:
+            self._edge(operand, op.result)
+
+    def _op_matmul_inc(self, op: Op) -> None:
+        for operand in op.operands[1:]:
+            self._edge(operand, op.operands[0])
+
+    def _op_box(self, op: Op) -> None:
+        for operand in op.operands:
+            self._flow_into(operand, op.result)
+
+    def _op_unbox(self, op: Op) -> None:
+        for result in op.results:
+            self._flow(op.operands[0], result)
+
+    _op_slot_get = _op_unbox
+    _op_buffer_get = _op_unbox
+
+    def _op_slot_inc(self, op: Op) -> None:
+        self._edge(op.operands[1], op.operands[0])
+
+    def _op_buffer_put(self, op: Op) -> None:
+        self._flow_into(op.operands[2], op.operands[0])
+
+    def _op_buffer_inc(self, op: Op) -> None:
+        self._edge(op.operands[2], op.operands[0])
+
+    def _flow_into(self, value: Value, container: Value) -> None:
+        if isinstance(value.type, Box | Buffer):
+            self._union(value, container)
+        else:
+            self._edge(value, container)
+
+    def _op_call(self, op: Op) -> None:
+        written = self._written.get(str(op.attrs["callee"]), frozenset())
+        targets = [*op.results, *(op.operands[i] for i in written)]
+        targets += [v for v in op.operands if isinstance(v.type, Box | Buffer)]
+        for source in op.operands:
+            for target in targets:
+                if source is not target:
+                    self._edge(source, target)
+
+

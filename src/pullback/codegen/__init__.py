@@ -1,0 +1,1 @@
+"""Code generation: the typed IR to LLVM IR text, native objects and callable Python objects."""

@@ -1,0 +1,130 @@
+"""How machine values and compiled functions look to LLVM: what the emitter and the wrapper around it both rely on.
+
+    f64                  ->  double
+    f64[:,:]             ->  ptr, i64, i64, i64, i64          data, sizes, byte strides
+    f64[:,:]c            ->  ptr, i64, i64                    contiguous: the strides follow from the sizes
+    box b, buffer<f64>   ->  ptr
+
+    def f(x: f64, a: f64[:]c) -> f64     ->     define internal {i32, double} @"pb.f.f"(ptr %context, double, ptr, i64)
+
+The first member of the result is the status.  Unless it is `FINE` the other members are zero, and for `FAILED` the
+context says which check failed and with what payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pullback.diagnostic import Span
+from pullback.types import ArrayRef, DType, Machine, Scalar
+
+__all__ = [
+    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "LIST", "LLVM",
+    "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "SITE", "STACK_LIMIT", "TOO_DEEP", "ErrorSite", "Module", "Record",
+    "all_pieces", "function_symbol", "pieces", "record", "result_type",
+]  # fmt: skip
+
+# Statuses.
+FINE, FAILED, EXCEPTION, TOO_DEEP, NO_MEMORY = range(5)
+
+# Byte offsets in the context record.
+SITE = 0  # i64: index into Module.sites, set with FAILED
+PAYLOAD = 8  # PAYLOAD_COUNT cells of 8 bytes: i64, or the bits of a double; a bool is 0 or 1
+PAYLOAD_COUNT = 4
+LIST = 40  # ptr: the allocation made last (they are linked)
+STACK_LIMIT = 48  # ptr: recursive functions return TOO_DEEP below this address; null: no check
+FUEL = 56  # i64: work left until the next poll
+CALLER_STACK = 64  # ptr: the caller's stack pointer while on a private stack, else null
+ALLOCATED = 72  # i64: bytes allocated so far
+ALLOCATIONS = 80  # i64: allocations so far
+CONTEXT_SIZE = 128
+
+LLVM = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
+MEMORY = {**LLVM, DType.BOOL: "i8"}  # how an element is kept in memory
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-<>()[], ")
+_SIZES = {"i1": 1, "i8": 1, "i32": 4, "i64": 8, "float": 4, "double": 8, "ptr": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSite:
+    """One `check`: what to raise.  `message` holds {0}, {1}, ... for the payload, whose types are `payload`."""
+
+    exception: str
+    message: str
+    span: Span
+    payload: tuple[DType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """LLVM text of a Program and what goes with it.
+
+    `definitions` are the functions, constants and metadata; `declarations` the declarations they need, by symbol, so that
+    text added to the module can avoid declaring one twice; `text` is both.  Text that is added may use metadata
+    numbers from 100000 on.  `externals` are addresses to import under the names in the text; `exported` are the names
+    with external linkage.
+    """
+
+    definitions: str
+    declarations: dict[str, str]
+    sites: tuple[ErrorSite, ...]
+    externals: dict[str, int]
+    exported: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.declarations.values()) + "\n" + self.definitions
+
+
+def pieces(machine: Machine) -> tuple[str, ...]:
+    """LLVM types of the pieces of a machine value."""
+    if isinstance(machine, Scalar):
+        return (LLVM[machine.dtype],)
+    if isinstance(machine, ArrayRef):
+        return ("ptr", *("i64",) * (machine.rank if machine.contiguous else 2 * machine.rank))
+    return ("ptr",)
+
+
+def all_pieces(machines: Iterable[Machine]) -> tuple[str, ...]:
+    """LLVM types of the pieces of several machine values."""
+    return tuple(piece for machine in machines for piece in pieces(machine))
+
+
+def function_symbol(name: str) -> str:
+    """The LLVM name, with its @, of the compiled function of that name."""
+    escaped = "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:02x}" for b in name.encode())
+    return f'@"pb.f.{escaped}"'
+
+
+def result_type(results: Iterable[Machine]) -> str:
+    """The LLVM type that a compiled function returns."""
+    return "{" + ", ".join(("i32", *all_pieces(results))) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where the pieces of a sequence of machine values lie in memory.
+
+    `offsets[i]` are the byte offsets of the pieces of value number i; every piece is aligned to its own size.
+    """
+
+    offsets: tuple[tuple[int, ...], ...]
+    size: int
+    alignment: int
+
+
+def record(machines: Sequence[Machine], start: int = 0) -> Record:
+    """The layout of values one after the other, from offset `start`; the size is a multiple of the alignment."""
+    offsets: list[tuple[int, ...]] = []
+    position, alignment = start, 8 if start else 1
+    for machine in machines:
+        places: list[int] = []
+        for piece in pieces(machine):
+            size = _SIZES[piece]
+            position = -(-position // size) * size
+            places.append(position)
+            position += size
+            alignment = max(alignment, size)
+        offsets.append(tuple(places))
+    return Record(tuple(offsets), max(1, -(-position // alignment) * alignment), alignment)

@@ -1,0 +1,158 @@
+"""Elements, views and fresh arrays.
+
+    v = array_get(a, i, j)        f64[:,:]c:  load double at data + 8*(i*n1 + j);  strided: data + i*s0 + j*s1
+    v = view_index{axis: 0}(a, i)             data + i*s0, sizes and strides of the other axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.codegen import abi
+from pullback.codegen.records import plus
+from pullback.codegen.writer import ELEMENT, FunctionWriter
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Op, Value
+from pullback.types import ArrayRef, DType
+
+__all__ = ["RULES", "array_type", "fresh", "sizes_of", "strides_of"]
+
+
+def array_type(value: Value) -> ArrayRef:
+    """The type of an array value."""
+    if not isinstance(value.type, ArrayRef):
+        raise InternalError(f"{value!r} is not an array")
+    return value.type
+
+
+def sizes_of(w: FunctionWriter, value: Value) -> list[str]:
+    """The sizes, as operands."""
+    return list(w.pieces[value][1 : 1 + array_type(value).rank])
+
+
+def strides_of(w: FunctionWriter, value: Value) -> list[str]:
+    """The byte strides, as operands; those of a contiguous array are computed from its sizes."""
+    type_ = array_type(value)
+    if not type_.contiguous:
+        return list(w.pieces[value][1 + type_.rank :])
+    return row_major(w, type_.dtype, sizes_of(w, value))
+
+
+def row_major(w: FunctionWriter, dtype: DType, sizes: Sequence[str]) -> list[str]:
+    """Byte strides of a contiguous array of those sizes."""
+    strides, stride = [], str(dtype.bytes)
+    for i in range(len(sizes) - 1, -1, -1):
+        strides.append(stride)
+        if i:
+            stride = w.multiply(stride, sizes[i])
+    return strides[::-1]
+
+
+def fresh(w: FunctionWriter, dtype: DType, sizes: Sequence[str], zeroed: bool = False) -> str:
+    """Memory for a contiguous array; where the sizes are negative or too large for memory there is none."""
+    total, excess = str(dtype.bytes), []
+    for size in sizes:
+        if size.isdigit() and total.isdigit():
+            total = str(int(size) * int(total))
+            continue
+        product = w.intrinsic(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {size}, i64 {total})")
+        total = w.set(f"extractvalue {{i64, i1}} {product}, 0")
+        excess.append(w.set(f"extractvalue {{i64, i1}} {product}, 1"))
+    for flag in excess:
+        total = w.set(f"select i1 {flag}, i64 -1, i64 {total}")
+    return w.allocate(total, zeroed)
+
+
+def element(w: FunctionWriter, array: Value, indices: Sequence[str]) -> str:
+    """The address of an element."""
+    type_, data = array_type(array), w.pieces[array][0]
+    if not type_.rank:
+        return data
+    if not type_.contiguous:
+        terms = [w.multiply(i, s) for i, s in zip(indices, strides_of(w, array), strict=True)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = w.add(total, term)
+        return w.offset(data, total)
+    position = indices[0]
+    for index, size in zip(indices[1:], sizes_of(w, array)[1:], strict=True):
+        position = w.add(w.multiply(position, size), index)
+    return w.set(f"getelementptr inbounds {abi.MEMORY[type_.dtype]}, ptr {data}, i64 {position}")
+
+
+def _size(w: FunctionWriter, op: Op) -> None:
+    axis = op.attrs["axis"]
+    assert isinstance(axis, int)
+    w.pieces[op.result] = (sizes_of(w, op.operands[0])[axis],)
+
+
+def _get(w: FunctionWriter, op: Op) -> None:
+    array, *indices = op.operands
+    pointer = element(w, array, w.flat(indices))
+    w.pieces[op.result] = (w.load(array_type(array).dtype, pointer, ELEMENT),)
+
+
+def _inc(w: FunctionWriter, op: Op) -> None:
+    array, *indices, value = op.operands
+    dtype, pointer = array_type(array).dtype, element(w, array, w.flat(indices))
+    w.store(dtype, plus(w, dtype, w.load(dtype, pointer, ELEMENT), w.only(value)), pointer, ELEMENT)
+
+
+def _fresh(w: FunctionWriter, op: Op) -> None:
+    sizes = w.flat(op.operands)
+    data = fresh(w, array_type(op.result).dtype, sizes, op.name == "array_zeros")
+    w.pieces[op.result] = (data, *sizes)
+
+
+def _view(w: FunctionWriter, op: Op, data: str, sizes: list[str], strides: list[str]) -> None:
+    contiguous = array_type(op.result).contiguous
+    root = w.roots.get(w.only(op.operands[0]))
+    if root is not None:
+        w.roots[data] = root
+    w.pieces[op.result] = (data, *sizes) if contiguous else (data, *sizes, *strides)
+
+
+def _view_index(w: FunctionWriter, op: Op) -> None:
+    array, index = op.operands
+    axis = op.attrs["axis"]
+    assert isinstance(axis, int)
+    sizes, strides = sizes_of(w, array), strides_of(w, array)
+    data = w.offset(w.only(array), w.multiply(w.only(index), strides[axis]))
+    _view(w, op, data, sizes[:axis] + sizes[axis + 1 :], strides[:axis] + strides[axis + 1 :])
+
+
+def _view_expand(w: FunctionWriter, op: Op) -> None:
+    (array,) = op.operands
+    axis = op.attrs["axis"]
+    assert isinstance(axis, int)
+    sizes = sizes_of(w, array)
+    strides = strides_of(w, array)
+    # The stride of an axis of size 1 is never used; this one keeps a contiguous array so for others' tests too.
+    stride = w.multiply(sizes[axis], strides[axis]) if axis < len(sizes) else str(array_type(array).dtype.bytes)
+    _view(w, op, w.only(array), sizes[:axis] + ["1"] + sizes[axis:], strides[:axis] + [stride] + strides[axis:])
+
+
+def _view_transpose(w: FunctionWriter, op: Op) -> None:
+    (array,) = op.operands
+    order = op.attrs["perm"]
+    assert isinstance(order, tuple)
+    sizes, strides = sizes_of(w, array), strides_of(w, array)
+    _view(w, op, w.only(array), [sizes[i] for i in order], [strides[i] for i in order])
+
+
+def _same(w: FunctionWriter, op: Op) -> None:
+    a, b = op.operands
+    w.pieces[op.result] = (w.set(f"icmp eq ptr {w.only(a)}, {w.only(b)}"),)
+
+
+RULES = {
+    "array_size": _size,
+    "array_get": _get,
+    "array_inc": _inc,
+    "array_empty": _fresh,
+    "array_zeros": _fresh,
+    "view_index": _view_index,
+    "view_expand": _view_expand,
+    "view_transpose": _view_transpose,
+    "array_same": _same,
+}

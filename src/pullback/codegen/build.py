@@ -1,0 +1,131 @@
+"""From a typed program and its boundary to an entry that a call object can install.
+
+    build(program, boundary)    ->    Entry(address=0x7f..., from_cache=False, timings={"text": 3.1, "optimise": 9.4, ...})
+
+The LLVM text is written anew each time, which is cheap; what LLVM makes of it is looked up on disk by its hash first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pullback.codegen import abi, cache, jit, support
+from pullback.codegen.emit import emit_program
+from pullback.codegen.native import OBJECT_PREFIX
+from pullback.codegen.target import fingerprint
+from pullback.codegen.wrapper import ENTRY, wrap
+from pullback.codegen.writer import Options as EmitOptions
+from pullback.diagnostic import UNKNOWN, Span
+from pullback.ir.node import Program
+from pullback.runtime.boundary import Boundary
+
+__all__ = ["Entry", "Options", "build", "build_module", "is_recursive"]
+
+_WIDE = '"prefer-vector-width"="512"'
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to generate code: see `codegen.jit.Options` and `codegen.writer.Options`.  `cache`: use the cache on disk."""
+
+    optimise: jit.Options = field(default_factory=jit.Options)
+    fastmath: bool = False
+    cache: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """Native code of one specialization.
+
+    address: the entry, for `CallObject.install`.  keepalive: what must live as long as it may be called.
+    timings: milliseconds per phase.  from_cache: LLVM was not run.
+    """
+
+    address: int
+    boundary: Boundary
+    keepalive: object = field(repr=False)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    from_cache: bool = False
+
+
+def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
+    """Generate, compile (or load) and link the code of a typed program whose entry function fits the boundary."""
+    start = time.perf_counter()
+    module = emit_program(program, EmitOptions(fastmath=options.fastmath, target=jit.describe_target().triple))
+    timings = {"emit text": (time.perf_counter() - start) * 1e3}
+    core = abi.function_symbol(program.entry)
+    span = program.functions[program.entry].span
+    return build_module(module, boundary, core, is_recursive(program), span, options, timings)
+
+
+def build_module(
+    module: abi.Module,
+    boundary: Boundary,
+    core: str,
+    recursive: bool = False,
+    span: Span = UNKNOWN,
+    options: Options = Options(),
+    timings: dict[str, float] | None = None,
+) -> Entry:
+    """As `build`, from LLVM text: `core` is the symbol of the function that the entry calls."""
+    native = support.addresses()
+    timings = {} if timings is None else timings
+    start = time.perf_counter()
+    # The core is inlined into the entry, which must want vectors of the same width.
+    attributes = "nounwind " + (_WIDE if _WIDE in module.definitions else "")
+    span, triple = _named(span, boundary), jit.describe_target().triple
+    wrapped = wrap(boundary, core, module.sites, span, recursive, triple, attributes)
+    joined = replace(
+        module,
+        definitions="\n".join((wrapped.before, module.definitions, wrapped.after)),
+        declarations={**wrapped.declarations, **module.declarations},
+    )
+    text = joined.text
+    timings["wrap"] = (time.perf_counter() - start) * 1e3
+    code, from_cache = _object(text, options, timings)
+    known = {**module.externals, "PyErr_CheckSignals": native["pb.relax"]}
+    known |= {f"{OBJECT_PREFIX}{i}": id(value) for i, value in enumerate(wrapped.objects)}
+    library = jit.link(code, support.imports_of(text, known), [ENTRY], timings)
+    kept = (library, wrapped.objects)
+    return Entry(library.addresses[ENTRY], boundary, kept, timings, from_cache)
+
+
+def _named(span: Span, boundary: Boundary) -> Span:
+    return span if span.function else replace(span, function=boundary.name)
+
+
+def _object(text: str, options: Options, timings: dict[str, float]) -> tuple[bytes, bool]:
+    start = time.perf_counter()
+    name = cache.key("object", text, fingerprint(), repr(options.optimise))
+    code = cache.load(name) if options.cache else None
+    timings["look up"] = (time.perf_counter() - start) * 1e3
+    if code is not None:
+        return code, True
+    code = jit.compile_object(text, options.optimise, timings)
+    if options.cache:
+        cache.store(name, code)
+    return code, False
+
+
+def is_recursive(program: Program) -> bool:
+    """Whether functions that the entry reaches call one another in a cycle."""
+    calls = {
+        name: {str(op.attrs["callee"]) for op in function.body.walk() if op.name == "call"}
+        for name, function in program.functions.items()
+    }
+    finished: set[str] = set()
+    path = {program.entry: list(calls.get(program.entry, ()))}  # functions being looked at, with the callees left
+    while path:
+        current, rest = next(reversed(path.items()))
+        if not rest:
+            finished.add(current)
+            del path[current]
+            continue
+        callee = rest.pop()
+        if callee in path:
+            return True
+        if callee not in finished:
+            path[callee] = list(calls.get(callee, ()))
+    return False

@@ -1,0 +1,122 @@
+"""Structured control, calls and checks as basic blocks.
+
+    r = if(c) {then} {else}      ->   br i1 %c, label %b1, label %b2 ... phi
+    check{...}(ok, payload...)   ->   a branch to a cold block that notes the site and the payload and returns FAILED
+"""
+
+from __future__ import annotations
+
+from pullback.codegen import abi
+from pullback.codegen.costs import STRIP
+from pullback.codegen.loops import counted
+from pullback.codegen.records import reserve
+from pullback.codegen.writer import CONTEXT, LIKELY, UNLIKELY, FunctionWriter
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Op
+from pullback.types import DType, Scalar
+
+__all__ = ["RULES"]
+
+
+def _if(w: FunctionWriter, op: Op) -> None:
+    condition = w.only(op.operands[0])
+    arms, join = [], w.label()
+    labels = [w.label(), w.label()]
+    w.branch(condition, *labels)
+    for label, block in zip(labels, op.blocks, strict=True):
+        w.begin(label)
+        w.run(block)
+        arms.append((w.block, w.flat(block.results)))
+        w.jump(join)
+    w.begin(join)
+    w.bind(op.results, w.phis(w.types(op.results), *arms))
+
+
+def _for(w: FunctionWriter, op: Op) -> None:
+    (body,) = op.blocks
+    n = w.only(op.operands[0])
+    reserve(w, body, n)
+
+    def step(index: str, carried: list[str]) -> list[str]:
+        w.bind(body.params, [index, *carried])
+        w.run(body)
+        return w.flat(body.results)
+
+    types, carried = w.types(op.operands[1:]), w.flat(op.operands[1:])
+    w.bind(op.results, counted(w, n, types, carried, step, w.costs.block(body)))
+
+
+def _while(w: FunctionWriter, op: Op) -> None:
+    """The strip is a countdown in a register; what is left of it is paid for at the exit."""
+    condition, body = op.blocks
+    types, carried = w.types(op.operands), w.flat(op.operands)
+    cost = w.costs.block(condition) + w.costs.block(body)
+    length = max(1, STRIP // cost)
+    before, head, inside, pay, leave = w.block, *(w.label() for _ in range(4))
+    w.jump(head)
+    w.begin(head)
+    phis = w.open_phis(["i64", *types], before, [str(length), *carried])
+    budget, *inner = phis.names
+    w.bind(condition.params, inner)
+    w.run(condition)
+    w.branch(w.only(condition.results[0]), inside, leave)
+    end = w.block
+    w.begin(inside)
+    w.bind(body.params, inner)
+    w.run(body)
+    following = w.flat(body.results)
+    rest = w.set(f"sub nuw nsw i64 {budget}, 1")
+    phis.close(w.block, [rest, *following])
+    w.branch(w.set(f"icmp eq i64 {rest}, 0"), pay, head, UNLIKELY)
+    w.begin(pay)
+    w.burn(str(length * cost))
+    phis.close(w.block, [str(length), *following])
+    w.jump(head)
+    w.begin(leave)
+    results = w.phis(["i64", *types], (end, [budget, *inner]))
+    used = w.set(f"sub nuw nsw i64 {length}, {results[0]}")
+    w.burn(w.set(f"mul nuw nsw i64 {used}, {cost}"))
+    w.bind(op.results, results[1:])
+
+
+def _call(w: FunctionWriter, op: Op) -> None:
+    callee = str(op.attrs["callee"])
+    function = w.module.program.functions.get(callee)
+    if function is None:
+        raise InternalError(f"call of {callee}, which the program does not have")
+    result = abi.result_type(w.machines(function.body.results))
+    arguments = "".join(f", {t} {v}" for t, v in zip(w.types(op.operands), w.flat(op.operands), strict=True))
+    returned = w.set(f"call {result} {abi.function_symbol(callee)}(ptr %context{arguments})")
+    status = w.set(f"extractvalue {result} {returned}, 0")
+    w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
+    values = [w.set(f"extractvalue {result} {returned}, {i + 1}") for i in range(len(w.types(op.results)))]
+    w.bind(op.results, values)
+
+
+_WIDEN = {DType.BOOL: "zext i1 {} to i64", DType.I32: "sext i32 {} to i64", DType.F32: "fpext float {} to double"}
+
+
+def _check(w: FunctionWriter, op: Op) -> None:
+    good, *payload = op.operands
+    condition = w.only(good)
+    if condition == "true":
+        return
+    dtypes = tuple(v.type.dtype for v in payload if isinstance(v.type, Scalar))
+    if len(dtypes) != len(payload) or len(payload) > abi.PAYLOAD_COUNT:
+        raise InternalError(f"a check carries at most {abi.PAYLOAD_COUNT} numbers, not {payload}")
+    site = w.site(str(op.attrs["exception"]), str(op.attrs["message"]), op.span, dtypes)
+    bad, after = w.label(), w.label()
+    w.branch(condition, after, bad, LIKELY)
+    w.begin(bad)
+    w.do(f"store i64 {site}, ptr {w.offset('%context', abi.SITE)}{CONTEXT}")
+    for i, (value, dtype) in enumerate(zip(payload, dtypes, strict=True)):
+        piece = w.only(value)
+        if dtype in _WIDEN:
+            piece = w.set(_WIDEN[dtype].format(piece))
+        type_ = "double" if dtype.is_float else "i64"
+        w.do(f"store {type_} {piece}, ptr {w.offset('%context', abi.PAYLOAD + 8 * i)}{CONTEXT}")
+    w.fail(abi.FAILED)
+    w.begin(after)
+
+
+RULES = {"if": _if, "for": _for, "while": _while, "call": _call, "check": _check}

@@ -1,0 +1,152 @@
+"""A typed Program as one LLVM module, in text.
+
+    def f(x: f64) -> f64:          define internal {i32, double} @"pb.f.f"(ptr noalias %context, double %a0) nounwind {
+        y: f64 = mul x, x     ->   entry:
+        return y                     %t0 = fmul double %a0, %a0
+                                     ...
+                                     ret {i32, double} %t2
+                                   }
+
+The text depends on the program and the options alone.  It names no processor; systems differ only in `memory`'s stack
+switch, which `Options.target` chooses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, memory, records, scalars
+from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Function, Program
+from pullback.ir.show import show_function
+from pullback.types import ArrayRef
+
+__all__ = ["Options", "emit_program", "external_address"]
+
+_RULES: dict[str, Rule] = {
+    **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES,
+}  # fmt: skip
+# What LLVM calls of its own accord: for copies and fills, and for `frem`.
+_BY_LLVM = ("memcpy", "memmove", "memset", "fmod", "fmodf")
+_DECLARED = re.compile(r"(@[\w.]+)\(")
+
+
+def emit_program(program: Program, options: Options | None = None) -> abi.Module:
+    """The module of all functions of the program, with what they call."""
+    module = ModuleWriter(program, options or Options())
+    texts = [_function(module, function) for function in program.functions.values()]
+    extra = _helpers(module)
+    library = elementary.definitions(sorted(module.elementary))
+    for line in sorted(library.declarations):
+        found = _DECLARED.search(line)
+        assert found is not None, line
+        module.declare(found.group(1), line)
+    runtime = memory.runtime(module.helpers, module.options.target, extra)
+    for symbol, line in runtime.declarations.items():
+        module.declare(symbol, line)
+    names = {**elementary.runtime_symbols(), **library.externals, **runtime.externals}
+    for name in (*_BY_LLVM, *(s[1:] for s in module.declarations if s.startswith(f"@{matrix.PREFIX}"))):
+        names.setdefault(name, external_address(name))
+    definitions = "\n".join((*texts, runtime.functions, library.functions, module.metadata(), ""))
+    return abi.Module(definitions, module.declarations, tuple(module.sites), names)
+
+
+def external_address(name: str) -> int:
+    """The address of an external name of a module, in this process."""
+    if name.startswith(matrix.PREFIX):
+        return matrix.blas_address(name.removeprefix(matrix.PREFIX))
+    return memory.external(name.removeprefix("pb.c."))
+
+
+def _helpers(module: ModuleWriter) -> dict[str, str]:
+    """Texts of the helpers that are written on demand; writing one may ask for others."""
+    texts: dict[str, str] = {}
+    while waiting := [n for n in module.helpers if n.startswith(("pb.matmul", "pb.matrix")) and n not in texts]:
+        for name in waiting:
+            texts[name] = matrix.helper_text(module, name)
+    if "pb.leading" in module.helpers:
+        module.declare("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
+        texts["pb.leading"] = matrix.LEADING
+    return texts
+
+
+def _function(module: ModuleWriter, function: Function) -> str:
+    w = FunctionWriter(module, _RULES, scalars.scalar)
+    try:
+        return _body(w, function)
+    except InternalError as error:
+        if not error.ir:
+            raise InternalError(f"{function.name}: {error.message}", show_function(function, source=False)) from None
+        raise
+
+
+def _body(w: FunctionWriter, function: Function) -> str:
+    block = function.body
+    parameters = _parameters(w, function)
+    if function.name in w.costs.recursive:
+        _guard(w)
+        w.burn(str(w.costs.block(block)))
+    w.run(block)
+    result = abi.result_type(w.machines(block.results))
+    wide = any(op.prim.name == "elementwise" for op in block.walk())
+    attributes = 'nounwind "prefer-vector-width"="512"' if wide else "nounwind"
+    header = f"define internal {result} {abi.function_symbol(function.name)}({parameters}) {attributes}"
+    return w.close(header, result, w.flat(block.results))
+
+
+def _parameters(w: FunctionWriter, function: Function) -> str:
+    params = function.body.params
+    types = w.types(params)
+    names = [f"%a{i}" for i in range(len(types))]
+    w.bind(params, names)
+    for value in params:
+        if isinstance(machine(value), ArrayRef):
+            w.roots[w.only(value)] = w.only(value)
+    given = (f"{t} {n}" for t, n in zip(types, names, strict=True))
+    return ", ".join((f"ptr noalias dereferenceable({abi.CONTEXT_SIZE}) %context", *given))
+
+
+def _guard(w: FunctionWriter) -> None:
+    """Functions that call themselves stop before the stack ends."""
+    here = w.set("call ptr @llvm.stacksave.p0()")
+    w.module.declare("@llvm.stacksave.p0", "declare ptr @llvm.stacksave.p0()")
+    limit = w.set(f"load ptr, ptr {w.offset('%context', abi.STACK_LIMIT)}")
+    w.fail_if(w.set(f"icmp ult ptr {here}, {limit}"), abi.TOO_DEEP)
+
+
+def entry_shim(program: Program, name: str, symbol: str) -> str:
+    """Text of `i32 @symbol(ptr context, ptr arguments, ptr results)`: pieces in and out of cells of 8 bytes.
+
+    The plain way into compiled code for callers that have nothing but ctypes.
+    """
+    body = program.functions[name].body
+    types = abi.all_pieces(machine(v) for v in body.params)
+    results = abi.all_pieces(machine(v) for v in body.results)
+    result = abi.result_type(machine(v) for v in body.results)
+    lines = [f"define i32 @{symbol}(ptr %context, ptr %arguments, ptr %results) {{"]
+    lines += _cells_in(types)
+    given = "".join(f", {t} %x{i}" for i, t in enumerate(types))
+    lines.append(f"  %r = call {result} {abi.function_symbol(name)}(ptr %context{given})")
+    for i, type_ in enumerate(results):
+        lines.append(f"  %v{i} = extractvalue {result} %r, {i + 1}")
+        value = f"{type_} %v{i}"
+        if type_ == "i1":
+            lines.append(f"  %w{i} = zext i1 %v{i} to i64")
+            value = f"i64 %w{i}"
+        lines.append(f"  %q{i} = getelementptr i8, ptr %results, i64 {8 * i}")
+        lines.append(f"  store {value}, ptr %q{i}")
+    lines += [f"  %status = extractvalue {result} %r, 0", "  ret i32 %status", "}", ""]
+    return "\n".join(lines)
+
+
+def _cells_in(types: Iterable[str]) -> list[str]:
+    lines = []
+    for i, type_ in enumerate(types):
+        lines.append(f"  %p{i} = getelementptr i8, ptr %arguments, i64 {8 * i}")
+        if type_ == "i1":
+            lines += [f"  %y{i} = load i64, ptr %p{i}", f"  %x{i} = icmp ne i64 %y{i}, 0"]
+        else:
+            lines.append(f"  %x{i} = load {type_}, ptr %p{i}")
+    return lines

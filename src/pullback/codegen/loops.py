@@ -1,0 +1,82 @@
+"""Loops as blocks with phis: rotated, cut into strips so that Ctrl-C is seen and the inner loop stays free of polls.
+
+    for k in range(n): body        becomes        for k0 in range(0, n, STRIP):
+                                                      for k in range(k0, min(k0 + STRIP, n)): body
+                                                      fuel -= work;  poll if fuel < 0
+
+The inner loop has one exit, a trip count known at its entry and no calls of its own: LLVM moves invariants out of it and
+vectorises it.  A `for` of constant, small length is not cut; its work counts with what is around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pullback.codegen.costs import STRIP
+from pullback.codegen.writer import FunctionWriter
+
+__all__ = ["counted", "repeat", "strips"]
+
+Step = Callable[[str, list[str]], Sequence[str]]  # (index, carried) -> next carried
+Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) -> carried after the strip
+
+
+def repeat(
+    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step, metadata: str = ""
+) -> list[str]:
+    """Run `step` for start <= k < end, given that start < end; the carried operands after it."""
+    before, head, after = w.block, w.label(), w.label()
+    w.jump(head)
+    w.begin(head)
+    phis = w.open_phis(["i64", *types], before, [start, *carried])
+    index, *inner = phis.names
+    following = list(step(index, inner))
+    next_index = w.set(f"add nuw nsw i64 {index}, 1")
+    phis.close(w.block, [next_index, *following])
+    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, metadata)
+    latch = w.block
+    w.begin(after)
+    # One-armed phis keep values that leave the loop apart from it (LCSSA), as LLVM's passes want them.
+    return w.phis(types, (latch, following))
+
+
+def strips(
+    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], strip: Strip, length: int, cost: int
+) -> list[str]:
+    """Run `strip` over consecutive pieces of 0 <= k < n of at most `length`, paying `cost` a trip; n may be <= 0."""
+    before, head, done = w.block, w.label(), w.label()
+    if not n.isdigit():
+        w.branch(w.set(f"icmp sgt i64 {n}, 0"), head, done)
+    else:
+        w.jump(head)
+    w.begin(head)
+    phis = w.open_phis(["i64", *types], before, ["0", *carried])
+    start, *inner = phis.names
+    left = w.set(f"sub nuw nsw i64 {n}, {start}")
+    trips = w.intrinsic(f"call i64 @llvm.umin.i64(i64 {left}, i64 {length})")
+    end = w.set(f"add nuw nsw i64 {start}, {trips}")
+    following = list(strip(start, end, inner))
+    w.burn(trips if cost == 1 else w.set(f"mul nuw nsw i64 {trips}, {cost}"))
+    phis.close(w.block, [end, *following])
+    w.branch(w.set(f"icmp eq i64 {end}, {n}"), done, head)
+    last = w.block
+    w.begin(done)
+    if n.isdigit():
+        return w.phis(types, (last, following))
+    return w.phis(types, (before, carried), (last, following))
+
+
+def counted(
+    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], step: Step, cost: int
+) -> list[str]:
+    """Run `step` for 0 <= k < n; `n` is any i64 operand, `cost` the work of a trip."""
+    if n.lstrip("-").isdigit():
+        if int(n) <= 0:
+            return list(carried)
+        if int(n) * cost <= STRIP:
+            return repeat(w, "0", n, types, carried, step)
+
+    def strip(start: str, end: str, inner: list[str]) -> list[str]:
+        return repeat(w, start, end, types, inner, step)
+
+    return strips(w, n, types, carried, strip, max(1, STRIP // cost), cost)

@@ -1,0 +1,219 @@
+"""Boxes and buffers in memory.
+
+A box is its variant's number (i64) followed by the pieces of its slots, each aligned to its size.  A buffer is a header
+{ptr data, i64 capacity} and, apart from it, the elements, each a record of its pieces.
+
+    for k in n: ... buffer_put(buf, k, v)     ->     room for n elements is made before the loop; the put is one store
+"""
+
+from __future__ import annotations
+
+from pullback.codegen import abi
+from pullback.codegen.templates import FAST
+from pullback.codegen.writer import HEADER, RECORD, STORED, UNLIKELY, FunctionWriter, machine
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Block, Op, Value
+from pullback.types import Buffer, DType, Machine, Scalar
+
+__all__ = ["RULES", "reserve"]
+
+_HEADER_SIZE = 16
+_MEMORY_TYPES = {"i1": "i8"}
+
+
+def _store_pieces(w: FunctionWriter, value: Value, places: tuple[int, ...], base: str, kind: str) -> None:
+    for type_, piece, place in zip(abi.pieces(machine(value)), w.pieces[value], places, strict=True):
+        w.store_piece(type_, piece, w.offset(base, place), kind)
+
+
+def _load_pieces(w: FunctionWriter, type_: Machine, places: tuple[int, ...], base: str, kind: str) -> list[str]:
+    types = zip(abi.pieces(type_), places, strict=True)
+    return [w.load_piece(piece, w.offset(base, place), kind) for piece, place in types]
+
+
+def _add(w: FunctionWriter, dtype: DType, pointer: str, value: str, kind: str) -> None:
+    w.store(dtype, plus(w, dtype, w.load(dtype, pointer, kind), value), pointer, kind)
+
+
+def plus(w: FunctionWriter, dtype: DType, x: str, y: str) -> str:
+    """x + y; of bools, x or y."""
+    operation = f"fadd {FAST if w.fast else ''}" if dtype.is_float else "add " if dtype.is_int else "or "
+    return w.set(f"{operation}{abi.LLVM[dtype]} {x}, {y}")
+
+
+# ------------------------------------------------------------------------------------------------------- boxes
+
+
+def _layout(w: FunctionWriter, name: str, variant: object) -> abi.Record:
+    try:
+        types = w.module.program.layouts[name][int(str(variant))]
+    except (KeyError, IndexError):
+        raise InternalError(f"box {name} has no variant {variant}") from None
+    return w.module.record(types, 8)
+
+
+def _box(w: FunctionWriter, op: Op) -> None:
+    layout = _layout(w, str(op.attrs["name"]), op.attrs["variant"])
+    pointer = w.allocate(str(layout.size))
+    w.do(f"store i64 {op.attrs['variant']}, ptr {pointer}{RECORD}")
+    for value, places in zip(op.operands, layout.offsets, strict=True):
+        _store_pieces(w, value, places, pointer, RECORD)
+    w.pieces[op.result] = (pointer,)
+
+
+def _unbox(w: FunctionWriter, op: Op) -> None:
+    layout = _layout(w, str(op.attrs["name"]), op.attrs["variant"])
+    pointer = w.only(op.operands[0])
+    for value, places in zip(op.results, layout.offsets, strict=True):
+        w.pieces[value] = tuple(_load_pieces(w, machine(value), places, pointer, RECORD))
+
+
+def _box_tag(w: FunctionWriter, op: Op) -> None:
+    w.pieces[op.result] = (w.set(f"load i64, ptr {w.only(op.operands[0])}{RECORD}"),)
+
+
+def _slot(w: FunctionWriter, op: Op) -> tuple[int, ...]:
+    box, slot = op.operands[0].type, op.attrs["slot"]
+    assert isinstance(slot, int)
+    return _layout(w, getattr(box, "name", str(box)), op.attrs.get("variant", 0)).offsets[slot]
+
+
+def _slot_get(w: FunctionWriter, op: Op) -> None:
+    pointer = w.only(op.operands[0])
+    w.pieces[op.result] = tuple(_load_pieces(w, machine(op.result), _slot(w, op), pointer, RECORD))
+
+
+def _slot_inc(w: FunctionWriter, op: Op) -> None:
+    pointer, value = op.operands
+    if not isinstance(value.type, Scalar):
+        raise InternalError(f"slot_inc of {value.type}")
+    (place,) = _slot(w, op)
+    _add(w, value.type.dtype, w.offset(w.only(pointer), place), w.only(value), RECORD)
+
+
+# ----------------------------------------------------------------------------------------------------- buffers
+
+
+def _element(value: Value) -> Machine:
+    if not isinstance(value.type, Buffer):
+        raise InternalError(f"{value!r} is not a buffer")
+    return value.type.element
+
+
+def _element_size(w: FunctionWriter, buffer: Value) -> int:
+    return w.module.record((_element(buffer),)).size
+
+
+def reserve(w: FunctionWriter, body: Block, n: str) -> None:
+    """Before a `for` of n trips: make room in the buffers that its body fills at the index of the trip."""
+    done: set[Value] = set()
+    for op in _straight(body):
+        if op.prim.name != "buffer_put" or op.operands[1] is not body.params[0] or op.operands[0] not in w.pieces:
+            continue
+        buffer = op.operands[0]
+        w.reserved.add(op)
+        if buffer in done or w.capacities.get(buffer) == n:
+            continue
+        done.add(buffer)
+        helper, size = w.module.helper("pb.buffer_reserve"), _element_size(w, buffer)
+        status = w.set(f"call i32 {helper}(ptr %context, ptr {w.only(buffer)}, i64 {n}, i64 {size})")
+        w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
+
+
+def _straight(block: Block) -> list[Op]:
+    """The ops of a block and of the arms of its ifs."""
+    found = []
+    for op in block.ops:
+        found.append(op)
+        if op.prim.name == "if":
+            for arm in op.blocks:
+                found += _straight(arm)
+    return found
+
+
+def _new_buffer(w: FunctionWriter, op: Op, zeroed: bool) -> None:
+    n, size = w.only(op.operands[0]), _element_size(w, op.result)
+    if not n.isdigit():
+        n = w.intrinsic(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
+    header = w.allocate(str(_HEADER_SIZE))
+    bytes_ = w.set(f"mul i64 {n}, {size}")
+    if not n.isdigit():
+        # More elements than memory has addresses: ask for more bytes than there are.
+        bytes_ = w.set(f"select i1 {w.set(f'icmp ult i64 {n}, {2**62 // size}')}, i64 {bytes_}, i64 -1")
+    data = w.allocate(bytes_, zeroed)
+    w.do(f"store ptr {data}, ptr {header}{HEADER}")
+    w.do(f"store i64 {n}, ptr {w.offset(header, 8)}{HEADER}")
+    w.pieces[op.result] = (header,)
+    w.capacities[op.result] = w.only(op.operands[0])
+
+
+def _address(w: FunctionWriter, buffer: Value, index: str) -> str:
+    """Of an element."""
+    data = w.set(f"load ptr, ptr {w.only(buffer)}{HEADER}")
+    element = _element(buffer)
+    if isinstance(element, Scalar):
+        return w.set(f"getelementptr inbounds {abi.MEMORY[element.dtype]}, ptr {data}, i64 {index}")
+    size = _element_size(w, buffer)
+    return w.set(f"getelementptr inbounds [{size} x i8], ptr {data}, i64 {index}")
+
+
+def _places(w: FunctionWriter, buffer: Value) -> tuple[int, ...]:
+    return w.module.record((_element(buffer),)).offsets[0]
+
+
+def _buffer_put(w: FunctionWriter, op: Op) -> None:
+    buffer, index, value = op.operands
+    if op not in w.reserved:
+        _grow(w, buffer, w.only(index))
+    _store_pieces(w, value, _places(w, buffer), _address(w, buffer, w.only(index)), STORED)
+
+
+def _grow(w: FunctionWriter, buffer: Value, index: str) -> None:
+    header = w.only(buffer)
+    capacity = w.set(f"load i64, ptr {w.offset(header, 8)}{HEADER}")
+    full, after = w.label(), w.label()
+    w.branch(w.set(f"icmp sge i64 {index}, {capacity}"), full, after, UNLIKELY)
+    w.begin(full)
+    helper, size = w.module.helper("pb.buffer_grow"), _element_size(w, buffer)
+    status = w.set(f"call i32 {helper}(ptr %context, ptr {header}, i64 {index}, i64 {size})")
+    w.failures.append((status, full))
+    w.branch(w.set(f"icmp ne i32 {status}, 0"), "fail", after, UNLIKELY)
+    w.begin(after)
+
+
+def _buffer_get(w: FunctionWriter, op: Op) -> None:
+    buffer, index = op.operands
+    address = _address(w, buffer, w.only(index))
+    w.pieces[op.result] = tuple(_load_pieces(w, machine(op.result), _places(w, buffer), address, STORED))
+
+
+def _buffer_inc(w: FunctionWriter, op: Op) -> None:
+    buffer, index, value = op.operands
+    element = _element(buffer)
+    if not isinstance(element, Scalar):
+        raise InternalError(f"buffer_inc of {element}")
+    _add(w, element.dtype, _address(w, buffer, w.only(index)), w.only(value), STORED)
+
+
+def _free(w: FunctionWriter, op: Op) -> None:
+    (value,) = op.operands
+    helper, pointer = w.module.helper("pb.free"), w.only(value)
+    if isinstance(value.type, Buffer):
+        data = w.set(f"load ptr, ptr {pointer}{HEADER}")
+        w.do(f"call void {helper}(ptr %context, ptr {data})")
+    w.do(f"call void {helper}(ptr %context, ptr {pointer})")
+
+
+RULES = {
+    "box": _box,
+    "unbox": _unbox,
+    "box_tag": _box_tag,
+    "slot_get": _slot_get,
+    "slot_inc": _slot_inc,
+    "buffer": lambda w, op: _new_buffer(w, op, False),
+    "buffer_zeros": lambda w, op: _new_buffer(w, op, True),
+    "buffer_get": _buffer_get,
+    "buffer_put": _buffer_put,
+    "buffer_inc": _buffer_inc,
+    "free": _free,
+}

@@ -1,0 +1,97 @@
+"""Fill the LLVM templates of the scalar primitives (`Prim.lower`) for one dtype, once.
+
+    "{a} = fcmp oeq {T} {0}, 0.0\\nselect i1 {a}, {T} 1.0, {T} {0}"     for f64 becomes the lines
+    "{a} = fcmp oeq double {0}, 0.0"     "select i1 {a}, double 1.0, double {0}"
+
+ready for `str.format` with operands and temporaries.  Only `{name}` is a token; all other braces are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pullback.codegen.abi import LLVM
+from pullback.prims.base import Elementary, Prim
+from pullback.types import DType
+
+__all__ = ["FAST", "Template", "declaration", "template"]
+
+_TOKEN = re.compile(r"\{(\w+)\}")
+_INTRINSIC = re.compile(r"call .*(@llvm\.[\w.]+)\(")
+_LIBRARY = re.compile(r"@pb\.(\w+)\.(f\d\d)\(")
+_FLOAT_OPERATION = re.compile(r"\b(fadd|fsub|fmul|fdiv|frem|fneg) ")
+_OVERLOAD = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "f32", DType.F64: "f64"}
+# Neither nnan nor ninf: isnan and comparisons keep their meaning.
+FAST = "reassoc nsz arcp contract afn "
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """`lines` set the temporaries; `result` is a right-hand side; `declarations` are (symbol, line) pairs."""
+
+    lines: tuple[str, ...]
+    result: str
+    temporaries: tuple[str, ...]
+    declarations: tuple[tuple[str, str], ...]
+    elementary: tuple[tuple[str, str], ...] = ()  # (name, dtype) of the library's functions that are called
+
+
+def kind_of(dtype: DType) -> str:
+    """The key of `Prim.lower` for a dtype that has no entry of its own."""
+    return "float" if dtype.is_float else "int" if dtype.is_int else "bool"
+
+
+_known: dict[tuple[str, DType, DType, bool], Template | Elementary | None] = {}
+
+
+def template(prim: Prim, operand: DType, result: DType, fast: bool) -> Template | Elementary | None:
+    """The primitive's lowering for operands of a dtype; None when it has none."""
+    key = (prim.name, operand, result, fast)
+    if key not in _known:
+        _known[key] = _fill(prim.lower or {}, operand, result, fast)
+    return _known[key]
+
+
+def _fill(
+    lower: Mapping[str, str | Elementary], operand: DType, result: DType, fast: bool
+) -> Template | Elementary | None:
+    text = lower.get(operand.value, lower.get(kind_of(operand)))
+    if text is None or isinstance(text, Elementary):
+        return text
+    bits = 8 * operand.bytes
+    known = {"T": LLVM[operand], "t": _OVERLOAD[operand], "R": LLVM[result], "bits": str(bits), "mask": str(bits - 1)}
+    temporaries: dict[str, None] = {}
+
+    def fill(line: str) -> str:
+        parts = _TOKEN.split(line)
+        for i in range(0, len(parts), 2):
+            parts[i] = parts[i].replace("{", "{{").replace("}", "}}")
+        for i in range(1, len(parts), 2):
+            name = parts[i]
+            if name in known:
+                parts[i] = known[name]
+                continue
+            if not name.isdigit():
+                temporaries[name] = None
+            parts[i] = "{" + name + "}"
+        line = "".join(parts)
+        return _FLOAT_OPERATION.sub(rf"\1 {FAST}", line) if fast else line
+
+    *lines, last = (fill(line) for line in text.strip().split("\n"))
+    declared = tuple(d for line in (*lines, last) if (d := declaration(line)) is not None)
+    called = tuple(_LIBRARY.findall("\n".join((*lines, last))))
+    return Template(tuple(lines), last, tuple(temporaries), declared, called)
+
+
+def declaration(line: str) -> tuple[str, str] | None:
+    """The symbol and the declaration of the intrinsic that an instruction calls, derived from the call."""
+    found = _INTRINSIC.search(line)
+    if found is None:
+        return None
+    result = line[line.index("call ") + 5 : found.start(1)].strip().replace("{{", "{").replace("}}", "}")
+    arguments = line[found.end() : line.rindex(")")]
+    types = ", ".join(argument.split()[0] for argument in arguments.split(",") if argument.strip())
+    symbol = found.group(1)
+    return symbol, f"declare {result} {symbol}({types})"

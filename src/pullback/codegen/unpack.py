@@ -1,0 +1,325 @@
+"""From Python objects to machine values: the checks and loads at the beginning of an entry.
+
+    Number(f64)                exact float: its value               Number(f64, weak=False)   exact np.float64
+    Array(f64, 1, True)        exact ndarray of that dtype, rank and contiguity: data, size
+    Tuple((...)), List, Dict   exact type, length (and keys, in order), then the items
+    None, str, functions       identity, or equal strings
+
+Whatever does not fit jumps to the block `miss`; nothing is changed before the last check has passed.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import types as python_types
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pullback.codegen.native import Text
+from pullback.diagnostic import InternalError
+from pullback.runtime import layout
+from pullback.runtime.boundary import ABSENT, Boundary, Guard, Hidden
+from pullback.types import (
+    Array,
+    BoxedFunction,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Str,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    slots,
+)
+
+__all__ = ["Unpacker"]
+
+_EXACT = {DType.F64: float, DType.I64: int}
+_LOADED = {DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
+
+
+@dataclass(slots=True)
+class Unpacker:
+    """Writes checks into `text`.
+
+    arrays: the ndarray objects met; results may be them or views of them.
+    borrowed: those reached through something that Python code could change during the call; they need a reference.
+    """
+
+    text: Text
+    boundary: Boundary
+    miss: str = "miss"
+    arrays: list[str] = field(default_factory=list)
+    borrowed: list[str] = field(default_factory=list)
+
+    def value(self, type_: Type, value: str, changeable: bool = False) -> list[str]:
+        """The pieces of a value of that type; `changeable`: the caller does not hold the object itself."""
+        match type_:
+            case Number(dtype, weak):
+                return [self._weak(dtype, value) if weak else self._strong(dtype, value)]
+            case Array():
+                return self._array(type_, value, changeable)
+            case Tuple(items):
+                return self._items(tuple, items, value, changeable)
+            case List(items):
+                return self._items(list, items, value, True)
+            case Dict(keys, items):
+                return self._dict(keys, items, value)
+            case Str(content):
+                self._string(content, value)
+            case Constant(known):
+                self._identity(known, value)
+            case NoneType():
+                self._identity(None, value)
+            case Closure():
+                return self._closure(type_, value)
+            case Union() | BoxedFunction():
+                raise InternalError(f"{self.boundary.name}: an argument of type {type_}")
+            case _:
+                self._identity(self._object_of(type_), value)
+                if slots(type_):
+                    raise InternalError(f"{self.boundary.name}: an argument of type {type_} holds values")
+        return []
+
+    # --------------------------------------------------------------------------------------------------- numbers
+
+    def _type(self, kind: type, value: str) -> None:
+        text = self.text
+        text.require(text.is_(text.type_of(value), kind), self.miss)
+
+    def _identity(self, known: object, value: str) -> None:
+        self.text.require(self.text.is_(value, known), self.miss)
+
+    def _weak(self, dtype: DType, value: str) -> str:
+        text = self.text
+        if dtype is DType.BOOL:
+            true = text.is_(value, True)
+            either = text.set(f"or i1 {true}, {text.is_(value, False)}")
+            text.require(either, self.miss)
+            return true
+        if dtype not in _EXACT:
+            raise InternalError(f"{self.boundary.name}: a Python number of dtype {dtype}")
+        self._type(_EXACT[dtype], value)
+        if dtype is DType.F64:
+            return text.load("double", value, layout.FLOAT_VALUE)
+        return self._integer(value)
+
+    def _integer(self, value: str) -> str:
+        """The value of an exact int; one beyond 64 bits misses, so that Python code refuses it by name."""
+        text = self.text
+        beyond = text.slot("i32")
+        number = text.call("i64", "PyLong_AsLongLongAndOverflow", f"ptr {value}", f"ptr {beyond}")
+        flag = text.load("i32", beyond)
+        text.require(text.set(f"icmp eq i32 {flag}, 0"), self.miss)
+        return number
+
+    def _strong(self, dtype: DType, value: str) -> str:
+        self._type(layout.NUMPY_SCALARS[dtype], value)
+        if dtype is DType.BOOL:
+            byte = self.text.load("i8", value, layout.NUMPY_VALUE)
+            return self.text.set(f"icmp ne i8 {byte}, 0")
+        return self.text.load(_LOADED[dtype], value, layout.NUMPY_VALUE)
+
+    # ------------------------------------------------------------------------------------------ arrays, containers
+
+    def _array(self, type_: Array, value: str, changeable: bool) -> list[str]:
+        text = self.text
+        self._type(np.ndarray, value)
+        rank = text.load("i32", value, layout.ARRAY_RANK)
+        flags = text.load("i32", value, layout.ARRAY_FLAGS)
+        needed = layout.ALIGNED | (layout.C_CONTIGUOUS if type_.contiguous else 0)
+        present = text.set(f"icmp eq i32 {text.set(f'and i32 {flags}, {needed}')}, {needed}")
+        ranked = text.set(f"icmp eq i32 {rank}, {type_.rank}")
+        text.require(text.set(f"and i1 {ranked}, {present}"), self.miss)
+        self._dtype(type_.dtype, text.load("ptr", value, layout.ARRAY_DESCR))
+        self.arrays.append(value)
+        if changeable:
+            self.borrowed.append(value)
+        pieces = [text.load("ptr", value, layout.ARRAY_DATA)]
+        if type_.rank:
+            places = [layout.ARRAY_SIZES] if type_.contiguous else [layout.ARRAY_SIZES, layout.ARRAY_STRIDES]
+            for place in places:
+                vector = text.load("ptr", value, place)
+                pieces += [text.load("i64", vector, 8 * axis) for axis in range(type_.rank)]
+        return pieces
+
+    def _dtype(self, dtype: DType, descr: str) -> None:
+        """The usual descriptor object, or (slower) another one of the same representation in native byte order."""
+        text = self.text
+        slow, after = text.label(), text.label()
+        usual = text.is_(descr, np.dtype(layout.NUMPY_SCALARS[dtype]))
+        text.do(f"br i1 {usual}, label %{after}, label %{slow}, !prof !100000")
+        text.begin(slow)
+        number = text.load("i32", descr, layout.DESCR_TYPE_NUMBER)
+        order = text.load("i8", descr, layout.DESCR_BYTEORDER)
+        fits = text.set(f"icmp ne i8 {order}, {ord('>')}")
+        known = "false"
+        for accepted in layout.numpy_type_numbers(dtype):
+            known = text.set(f"or i1 {known}, {text.set(f'icmp eq i32 {number}, {accepted}')}")
+        text.branch(text.set(f"and i1 {fits}, {known}"), after, self.miss)
+        text.begin(after)
+
+    def _items(self, kind: type, items: tuple[Type, ...], value: str, changeable: bool) -> list[str]:
+        text = self.text
+        self._type(kind, value)
+        length = text.load("i64", value, layout.LENGTH)
+        text.require(text.set(f"icmp eq i64 {length}, {len(items)}"), self.miss)
+        if not items:
+            return []
+        first, offset = value, layout.TUPLE_ITEMS
+        if kind is list:
+            first, offset = text.load("ptr", value, layout.LIST_ITEMS), 0
+        pieces: list[str] = []
+        for i, item in enumerate(items):
+            pieces += self.value(item, text.load("ptr", first, offset + 8 * i), changeable)
+        return pieces
+
+    def _dict(self, keys: tuple[str, ...], items: tuple[Type, ...], value: str) -> list[str]:
+        text = self.text
+        self._type(dict, value)
+        size = text.call("i64", "PyDict_Size", f"ptr {value}")
+        text.require(text.set(f"icmp eq i64 {size}, {len(keys)}"), self.miss)
+        if not keys:
+            return []
+        position, key_slot, value_slot = text.slot("i64"), text.slot("ptr"), text.slot("ptr")
+        text.store("i64", "0", position)
+        pieces: list[str] = []
+        for key, item in zip(keys, items, strict=True):
+            operands = (f"ptr {value}", f"ptr {position}", f"ptr {key_slot}", f"ptr {value_slot}")
+            more = text.call("i32", "PyDict_Next", *operands)
+            text.require(text.set(f"icmp ne i32 {more}, 0"), self.miss)
+            found = text.load("ptr", value_slot)
+            self._string(key, text.load("ptr", key_slot))
+            pieces += self.value(item, found, True)
+        return pieces
+
+    def _string(self, content: str, value: str) -> None:
+        """The same string object, which is usual for names, or an equal one."""
+        text = self.text
+        known = _interned(content)
+        other, after = text.label(), text.label()
+        text.do(f"br i1 {text.is_(value, known)}, label %{after}, label %{other}, !prof !100000")
+        text.begin(other)
+        self._type(str, value)
+        order = text.call("i32", "PyUnicode_Compare", f"ptr {value}", f"ptr {text.object(known)}")
+        text.branch(text.set(f"icmp eq i32 {order}, 0"), after, self.miss)
+        text.begin(after)
+
+    # ------------------------------------------------------------------------------------------------- functions
+
+    def _object_of(self, type_: Type) -> object:
+        known = self.boundary.object_of(type_)
+        if known is ABSENT:
+            raise InternalError(f"{self.boundary.name}: no object is given for {type_}")
+        return known
+
+    def _closure(self, type_: Closure, value: str) -> list[str]:
+        """A Python function: this one, or another made from the same code, globals and (no) defaults.
+
+        Its captured values are read from its cells, in the order of the code's free variables.
+        """
+        known = self._object_of(type_)
+        if not isinstance(known, python_types.FunctionType) or known.__defaults__ or known.__kwdefaults__:
+            self._identity(known, value)
+            if slots(type_):
+                raise InternalError(f"{self.boundary.name}: captured values of {known!r}")
+            return []
+        text = self.text
+        self._type(python_types.FunctionType, value)
+        parts = {"PyFunction_GetCode": known.__code__, "PyFunction_GetGlobals": known.__globals__}
+        for function, part in parts.items():
+            self._identity(part, text.call("ptr", function, f"ptr {value}"))
+        for function in ("PyFunction_GetDefaults", "PyFunction_GetKwDefaults"):
+            found = text.call("ptr", function, f"ptr {value}")
+            text.require(text.set(f"icmp eq ptr {found}, null"), self.miss)
+        return self._captured(type_, known, value)
+
+    def _captured(self, type_: Closure, known: python_types.FunctionType, value: str) -> list[str]:
+        if not type_.captured:
+            return []
+        if len(type_.captured) != len(known.__code__.co_freevars):
+            raise InternalError(f"{self.boundary.name}: {known!r} has other captured values than {type_}")
+        text = self.text
+        cells = text.call("ptr", "PyFunction_GetClosure", f"ptr {value}")
+        pieces: list[str] = []
+        for i, item in enumerate(type_.captured):
+            cell = text.load("ptr", cells, layout.TUPLE_ITEMS + 8 * i)
+            pieces += self.value(item, self._present(text.load("ptr", cell, layout.CELL_CONTENT)), True)
+        return pieces
+
+    # --------------------------------------------------------------------------------------- globals, cells, guards
+
+    def hidden(self, hidden: Hidden) -> list[str]:
+        """The pieces of a value read at this call."""
+        return self.value(hidden.type, self._present(self._read(hidden)), hidden.kind != "constant")
+
+    def _present(self, value: str) -> str:
+        self.text.require(self.text.set(f"icmp ne ptr {value}, null"), self.miss)
+        return value
+
+    def _read(self, place: Hidden | Guard) -> str:
+        """What is in the place now, or null."""
+        text = self.text
+        match place.kind:
+            case "constant":
+                return text.object(place.container)
+            case "cell":
+                return text.load("ptr", text.object(place.container), layout.CELL_CONTENT)
+            case "global":
+                assert isinstance(place.key, str)
+                return self._lookup(text.object(place.container), place.key)
+            case "code":
+                return text.call("ptr", "PyFunction_GetCode", f"ptr {text.object(place.container)}")
+            case "default":
+                assert isinstance(place.key, int)
+                return self._default(text.object(place.container), place.key)
+            case "keyword":
+                assert isinstance(place.key, str)
+                table = text.call("ptr", "PyFunction_GetKwDefaults", f"ptr {text.object(place.container)}")
+                return self._lookup(self._present(table), place.key)
+        raise InternalError(f"{self.boundary.name}: a place of kind {place.kind!r}")
+
+    def _lookup(self, table: str, key: str) -> str:
+        return self.text.call("ptr", "PyDict_GetItem", f"ptr {table}", f"ptr {self.text.object(_interned(key))}")
+
+    def _default(self, function: str, index: int) -> str:
+        text = self.text
+        values = self._present(text.call("ptr", "PyFunction_GetDefaults", f"ptr {function}"))
+        length = text.load("i64", values, layout.LENGTH)
+        text.require(text.set(f"icmp sgt i64 {length}, {index}"), self.miss)
+        return text.load("ptr", values, layout.TUPLE_ITEMS + 8 * index)
+
+    def guard(self, guard: Guard) -> None:
+        """Miss unless the place holds what is expected."""
+        text = self.text
+        found, expected = self._read(guard), guard.expected
+        if expected is ABSENT:
+            text.require(text.set(f"icmp eq ptr {found}, null"), self.miss)
+            return
+        self._present(found)
+        if type(expected) is str:
+            self._string(expected, found)
+        elif type(expected) is int and -(2**63) <= expected < 2**63:
+            self._type(int, found)
+            text.require(text.set(f"icmp eq i64 {self._integer(found)}, {expected}"), self.miss)
+        elif type(expected) is float:
+            self._type(float, found)
+            bits = text.load("i64", found, layout.FLOAT_VALUE)
+            text.require(text.set(f"icmp eq i64 {bits}, {struct.unpack('<q', struct.pack('<d', expected))[0]}"), self.miss)
+        else:
+            self._identity(expected, found)
+
+
+
+
+
+def _interned(content: str) -> str:
+    """The one object for equal strings: the one that names in code are."""
+    return sys.intern(content)

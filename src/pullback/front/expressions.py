@@ -1,0 +1,282 @@
+"""Expressions to ops, in Python's order of evaluation.
+
+    a < f(x) < b and g or d       f(x) once; b, g, d only where Python evaluates them; the value is an operand's
+
+`condition` lowers an expression of which only the truth matters and yields a `py.truth`.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import NoReturn
+
+from pullback.front.context import Context
+from pullback.front.flow import Known
+from pullback.front.refusals import EXPRESSIONS
+from pullback.front.scope import Scope
+from pullback.front.source import FunctionNode
+from pullback.ir.node import Function, Value
+
+__all__ = ["OPERATORS", "Expressions"]
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
+    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+_LITERALS = (bool, int, float, str)
+
+
+def _logical(node: ast.expr) -> bool:
+    """Whether only the truth of the operand's own operands matters for its truth."""
+    return isinstance(node, ast.BoolOp | ast.IfExp)
+
+
+class Expressions(Context):
+    """The part of the walk that lowers expressions."""
+
+    @abstractmethod
+    def assign_name(self, target: ast.Name, value: Value) -> None:
+        """Bind a name of this function."""
+
+    @abstractmethod
+    def nested_function(self, scope: Scope, captures: Sequence[tuple[str, bool]], self_name: str | None) -> Function:
+        """The untyped function of a nested scope; captures with whether each may be unset."""
+
+    def expression(self, node: ast.expr) -> Value:
+        """Lower an expression that yields a value."""
+        match node:
+            case Known():
+                return self.known[node]
+            case ast.Constant():
+                return self.literal(node, node.value)
+            case ast.Name():
+                return self.read(node)
+            case ast.BinOp():
+                left = self.expression(node.left)
+                right = self.expression(node.right)
+                return self.make(node, "py.binary", left, right, operator=OPERATORS[type(node.op)])
+            case ast.UnaryOp():
+                return self.unary(node)
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.BoolOp():
+                return self.logic(node.values, isinstance(node.op, ast.And))
+            case ast.IfExp():
+                condition = self.condition(node.test)
+                then = self.branch(lambda: [self.expression(node.body)])
+                other = self.branch(lambda: [self.expression(node.orelse)])
+                return self.merge(node, condition, then, other)[0]
+            case ast.Attribute():
+                return self.make(node, "py.attribute", self.expression(node.value), name=node.attr)
+            case ast.Subscript():
+                value = self.expression(node.value)
+                index = self.expression(node.slice)
+                return self.make(node, "py.subscript", value, index)
+            case ast.Slice():
+                return self.slice(node)
+            case ast.Tuple() | ast.List():
+                name = "py.tuple" if isinstance(node, ast.Tuple) else "py.list"
+                items = [self.expression(item) for item in node.elts]
+                return self.make(node, name, *items)
+            case ast.Dict():
+                return self.dictionary(node)
+            case ast.Call():
+                return self.call(node)
+            case ast.Lambda():
+                return self.closure(node)
+            case ast.NamedExpr():
+                value = self.expression(node.value)
+                self.assign_name(node.target, value)
+                return value
+            case ast.JoinedStr():
+                return self.joined(node)
+        self.unsupported(node)
+
+    def unsupported(self, node: ast.AST) -> NoReturn:
+        row = EXPRESSIONS.get(type(node).__name__)
+        if row is None:
+            self.refuse(node, f"{type(node).__name__} expressions are not supported", "cannot be compiled")
+        self.refuse(node, *row)
+
+    # ------------------------------------------------------------------------------------------------ simple ones
+
+    def literal(self, node: ast.AST, value: object) -> Value:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            self.refuse(
+                node, f"the integer {value} does not fit 64 bits", "compiled ints have 64 bits",
+                "write a float: 1e20 instead of 100000000000000000000",
+            )  # fmt: skip
+        if value is not None and value is not Ellipsis and not isinstance(value, _LITERALS):
+            kind = type(value).__name__
+            self.refuse(
+                node, f"{kind} constants are not supported", f"a {kind}",
+                "keep real and imaginary parts in two floats" if kind == "complex" else "use a str, int, float or bool",
+            )  # fmt: skip
+        return self.constant(node, value)
+
+    def read(self, node: ast.Name) -> Value:
+        """The value of a name: local, captured, the function itself, or global."""
+        name = node.id
+        if name in self.scope.locals:
+            return self.checked(node, name)
+        if name in self.captures:
+            return self.checked(node, name, free=True)
+        if name == self.self_name:
+            return self.make(node, "py.self")
+        if name == "__debug__":
+            return self.constant(node, not sys.flags.optimize)
+        return self.make(node, "py.global", name=name)
+
+    def unary(self, node: ast.UnaryOp) -> Value:
+        """A sign of a number stays a literal: -1.0 is one constant."""
+        operand = node.operand
+        if isinstance(node.op, ast.Not):
+            value = self.condition(operand) if _logical(operand) else self.expression(operand)
+            return self.make(node, "py.unary", value, operator="not")
+        if isinstance(operand, ast.Constant) and isinstance(operand.value, int | float) and type(operand.value) is not bool:
+            if isinstance(node.op, ast.USub):
+                return self.literal(node, -operand.value)
+            if isinstance(node.op, ast.UAdd):
+                return self.literal(node, operand.value)
+        return self.make(node, "py.unary", self.expression(operand), operator=OPERATORS[type(node.op)])
+
+    def slice(self, node: ast.Slice) -> Value:
+        parts = (node.lower, node.upper, node.step)
+        values = [self.constant(node, None) if p is None else self.expression(p) for p in parts]
+        return self.make(node, "py.slice", *values)
+
+    def dictionary(self, node: ast.Dict) -> Value:
+        keys: list[str] = []
+        items: list[Value] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                self.refuse(value, "`**` in a dict is not supported", "its keys are not known", "write the keys out")
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                self.refuse(
+                    key, "the keys of a dict must be literal strings", "not a literal string",
+                    'write {"name": value}, or use a tuple and index it by position',
+                )  # fmt: skip
+            keys.append(key.value)
+            items.append(self.expression(value))
+        return self.make(node, "py.dict", *items, keys=tuple(keys))
+
+    def joined(self, node: ast.JoinedStr) -> Value:
+        parts: list[str] = []
+        for part in node.values:
+            if not isinstance(part, ast.Constant):
+                self.refuse(node, *EXPRESSIONS["JoinedStr"])
+            parts.append(str(part.value))
+        return self.constant(node, "".join(parts))
+
+    def call(self, node: ast.Call) -> Value:
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                self.refuse(
+                    argument, "`*` in a call is not supported yet", "the number of arguments is not known",
+                    "write the arguments one by one: f(t[0], t[1])",
+                )  # fmt: skip
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                self.refuse(
+                    keyword, "`**` in a call is not supported yet", "the names of the arguments are not known",
+                    "write the arguments one by one: f(a=d[\"a\"], b=d[\"b\"])",
+                )  # fmt: skip
+        function = self.expression(node.func)
+        values = [self.expression(a) for a in node.args] + [self.expression(k.value) for k in node.keywords]
+        keywords = tuple(str(k.arg) for k in node.keywords)
+        return self.make(node, "py.call", function, *values, keywords=keywords)
+
+    # ------------------------------------------------------------------------------------------------ logic
+
+    def logic(self, values: Sequence[ast.expr], both: bool) -> Value:
+        """`and` (both) or `or`: the value of the operand that decides."""
+        first = self.expression(values[0])
+        if len(values) == 1:
+            return first
+        condition = self.truth(values[0], first)
+        go_on = self.branch(lambda: [self.logic(values[1:], both)])
+        stop = self.branch(lambda: [first])
+        then, other = (go_on, stop) if both else (stop, go_on)
+        return self.merge(values[0], condition, then, other)[0]
+
+    def comparison(self, node: ast.Compare) -> Value:
+        return self.chain(node, self.expression(node.left), 0)
+
+    def chain(self, node: ast.Compare, left: Value, i: int) -> Value:
+        """`a < b < c`: each operand once, the rest only while the comparisons hold."""
+        right = self.expression(node.comparators[i])
+        value = self.make(node, "py.compare", left, right, operator=OPERATORS[type(node.ops[i])])
+        if i + 1 == len(node.ops):
+            return value
+        condition = self.truth(node, value)
+        then = self.branch(lambda: [self.chain(node, right, i + 1)])
+        other = self.branch(lambda: [value])
+        return self.merge(node, condition, then, other)[0]
+
+    def condition(self, node: ast.expr) -> Value:
+        """The truth of an expression, as the condition of an op."""
+        match node:
+            case ast.BoolOp():
+                return self.truth(node, self.short_circuit(node.values, isinstance(node.op, ast.And)))
+            case ast.IfExp():
+                test = self.condition(node.test)
+                then = self.branch(lambda: [self.condition(node.body)])
+                other = self.branch(lambda: [self.condition(node.orelse)])
+                return self.truth(node, self.merge(node, test, then, other)[0])
+            case _:
+                return self.truth(node, self.expression(node))
+
+    def short_circuit(self, values: Sequence[ast.expr], both: bool) -> Value:
+        first = self.condition(values[0])
+        if len(values) == 1:
+            return first
+        go_on = self.branch(lambda: [self.short_circuit(values[1:], both)])
+        stop = self.branch(lambda: [self.constant(values[0], not both)])
+        then, other = (go_on, stop) if both else (stop, go_on)
+        return self.merge(values[0], first, then, other)[0]
+
+    # ------------------------------------------------------------------------------------------------ functions
+
+    def closure(self, node: FunctionNode) -> Value:
+        """A function with the present values of the variables it reads from around it."""
+        child = self.scope.child(node)
+        name = self.scope.selves.get(node)
+        around = self.scope.locals | self.captures | {self.self_name}
+        visible = [n for n in sorted(child.reads) if n in around]
+        defaults = [self.expression(d) for d in child.defaults]
+        captures: list[tuple[str, bool]] = []
+        operands: list[Value] = []
+        itself = name is not None and name in visible
+        for captured in visible:
+            facts = self.following if itself and captured == name else self.upcoming
+            if f"={captured}" in facts:
+                self.refuse_reassigned(child, captured)
+            if itself and captured == name:
+                continue
+            value, maybe = self.captured_value(captured)
+            captures.append((captured, maybe))
+            operands.append(value)
+        function = self.nested_function(child, captures, name if itself else None)
+        return self.make(node, "py.closure", *operands, *defaults, function=function)
+
+    def captured_value(self, name: str) -> tuple[Value, bool]:
+        if name == self.self_name and name not in self.scope.locals and name not in self.captures:
+            return self.make(None, "py.self"), False
+        return self.raw(name)
+
+    def refuse_reassigned(self, child: Scope, name: str) -> NoReturn:
+        lines = sorted({getattr(n, "lineno", 0) for n in self.scope.stores.get(name, ())})
+        where = "line " + str(lines[0]) if len(lines) == 1 else "lines " + ", ".join(map(str, lines))
+        self.refuse(
+            child.first_read(name),
+            f"the captured variable '{name}' may be assigned after the function that reads it is made",
+            "read here from the function around",
+            f"keep the present value as a default, `{name}={name}`, or give the later value a name of its own",
+            [f"'{name}' is assigned on {where}; captured variables that change are not supported yet"],
+        )

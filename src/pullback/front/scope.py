@@ -1,0 +1,146 @@
+"""Which names a function binds, reads from around it, and declares: Python's scoping, read off the tree.
+
+    def f(x):                 scope_of(f): locals {x, y, g}, free {abs}
+        y = abs(x)
+        def g(a):             scope_of(g): locals {a}, free {y, z}
+            return a + y + z
+        return g
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pullback.front.source import FunctionNode
+
+__all__ = ["Scope", "expressions_of", "own_nodes", "stores_in"]
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def own_nodes(roots: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of one scope in source order; of a nested function its node and what is evaluated outside its body."""
+    for root in roots:
+        yield root
+        if isinstance(root, _SCOPES):
+            yield from own_nodes(expressions_of(root))
+        elif isinstance(root, ast.AnnAssign):  # annotations of variables are not evaluated in functions
+            yield from own_nodes([n for n in (root.value, root.target) if n is not None])
+        else:
+            yield from own_nodes(list(ast.iter_child_nodes(root)))
+
+
+def expressions_of(node: FunctionNode) -> list[ast.AST]:
+    """What making the function evaluates: decorators and defaults, in order."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return [*decorators, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+
+
+def stores_in(roots: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """Names bound by the nodes of one scope, with the node that binds each."""
+    for node in own_nodes(roots):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name, node
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                for alias in aliases:
+                    yield alias.asname or alias.name.partition(".")[0], node
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name, node
+
+
+@dataclass(eq=False)
+class Scope:
+    """The names of one function."""
+
+    node: FunctionNode
+    _children: dict[FunctionNode, Scope] = field(default_factory=dict)
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        """The statements; a lambda is one return."""
+        if not isinstance(self.node, ast.Lambda):
+            return self.node.body
+        return [ast.copy_location(ast.Return(value=self.node.body), self.node.body)]
+
+    @cached_property
+    def arguments(self) -> list[ast.arg]:
+        """All parameters in order, `*args` and `**kwargs` last."""
+        a = self.node.args
+        return [*a.posonlyargs, *a.args, *a.kwonlyargs, *(x for x in (a.vararg, a.kwarg) if x is not None)]
+
+    @property
+    def defaults(self) -> list[ast.expr]:
+        """Default values in the order in which they are evaluated."""
+        return [*self.node.args.defaults, *(d for d in self.node.args.kw_defaults if d is not None)]
+
+    @cached_property
+    def stores(self) -> dict[str, list[ast.AST]]:
+        """Where each name is bound by the body."""
+        found: dict[str, list[ast.AST]] = {}
+        for name, node in stores_in(self.body):
+            found.setdefault(name, []).append(node)
+        return found
+
+    @cached_property
+    def declared(self) -> dict[str, str]:
+        """Names under a `global` or `nonlocal` statement: name -> which."""
+        found: dict[str, str] = {}
+        for node in own_nodes(self.body):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                kind = "global" if isinstance(node, ast.Global) else "nonlocal"
+                found.update(dict.fromkeys(node.names, kind))
+        return found
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """Names of the function's own variables."""
+        names = {a.arg for a in self.arguments} | set(self.stores)
+        return frozenset(names - set(self.declared))
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Names that the function or a function nested in it reads, and that are not its own: free or global."""
+        names = {n.id for n in own_nodes(self.body) if isinstance(n, ast.Name)}
+        names |= {name for name, kind in self.declared.items() if kind == "nonlocal"}
+        for child in self.children:
+            names |= child.reads - {n for n, kind in self.declared.items() if kind == "global"}
+        return frozenset(names - self.locals - {n for n, kind in self.declared.items() if kind == "global"})
+
+    @cached_property
+    def children(self) -> list[Scope]:
+        """Functions made directly by this one."""
+        return [self.child(n) for n in own_nodes(self.body) if isinstance(n, _SCOPES)]
+
+    @cached_property
+    def selves(self) -> dict[FunctionNode, str]:
+        """Functions with the one name they are bound to where they are made: `def f` and `f = lambda`."""
+        found: dict[FunctionNode, str] = {}
+        for node in own_nodes(self.body):
+            match node:
+                case ast.FunctionDef(name=name, decorator_list=[]):
+                    found[node] = name
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as function):
+                    found[function] = name
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.Lambda() as function):
+                    found[function] = name
+        return {function: name for function, name in found.items() if name in self.locals}
+
+    def child(self, node: FunctionNode) -> Scope:
+        if node not in self._children:
+            self._children[node] = Scope(node)
+        return self._children[node]
+
+    def first_read(self, name: str) -> ast.AST:
+        """A node inside the function that reads the name of an outer variable."""
+        for node in own_nodes(self.body):
+            if isinstance(node, ast.Name) and node.id == name:
+                return node
+            if isinstance(node, _SCOPES) and name in self.child(node).reads:
+                return self.child(node).first_read(name)
+        return self.node

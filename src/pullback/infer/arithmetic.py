@@ -1,0 +1,315 @@
+"""Arithmetic on numbers: promotion (NEP 50), Python's checks for Python scalars, NumPy's silence for NumPy scalars.
+
+    float / float     check(y != 0, ZeroDivisionError); div          result float
+    np.float32 * 2.0  mul of f32                                     result np.float32
+    int + int         check(not add_overflows); add                  result int
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Frame
+from pullback.infer.values import AV, MISSING, WEAK_FLOAT, WEAK_INT
+from pullback.ir.node import Value
+from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.types import Array, Constant, DType, List, Number, Scalar, Str, Tuple, show
+
+__all__ = ["as_number", "binary", "convert", "number_binary", "power", "promote", "python_message", "unary"]
+
+MOST_POWI = 32  # literal exponents up to this are expanded to multiplications
+_FROM_NUMPY = {np.dtype(kind): dtype for dtype, kind in NUMPY_DTYPES.items()}
+
+
+def promote(a: Number, b: Number) -> Number:
+    """The type of an arithmetic result."""
+    if a.weak and b.weak:
+        return WEAK_FLOAT if DType.F64 in (a.dtype, b.dtype) else WEAK_INT
+    if a.weak or b.weak:
+        weak, strong = (a, b) if a.weak else (b, a)
+        return Number(_weak_with_strong(weak.dtype, strong.dtype), weak=False)
+    found = np.result_type(NUMPY_DTYPES[a.dtype], NUMPY_DTYPES[b.dtype])
+    return Number(_FROM_NUMPY[found], weak=False)
+
+
+def _weak_with_strong(weak: DType, strong: DType) -> DType:
+    if weak is DType.F64:
+        return strong if strong.is_float else DType.F64
+    if weak is DType.I64:
+        return DType.I64 if strong is DType.BOOL else strong
+    return strong
+
+
+def as_number(cx: Frame, av: AV) -> AV:
+    """A constant bool as a number; numbers as they are."""
+    if isinstance(av.type, Constant):
+        return AV(Number(DType.BOOL), (cx.e.boolean(av.type.value),), av.literal)
+    return av
+
+
+def convert(cx: Frame, av: AV, dtype: DType) -> Value:
+    """The machine value of a number in another dtype."""
+    av = as_number(cx, av)
+    assert isinstance(av.type, Number)
+    if av.type.dtype is dtype:
+        return av.value
+    if isinstance(av.literal, int | float) and av.literal is not MISSING:
+        return cx.e.constant(av.literal, Scalar(dtype))
+    return cx.e("cast", av.value, to=dtype)
+
+
+def python_message(operation: Callable[[], object]) -> str:
+    """The message of the running Python for an error, so that ours is the same."""
+    try:
+        operation()
+    except (ArithmeticError, ValueError) as error:
+        return str(error)
+    raise AssertionError("the operation did not fail")
+
+
+_ZERO = 0
+DIVISION = {
+    ("/", True): python_message(lambda: 1.0 / _ZERO), ("//", True): python_message(lambda: 1.0 // _ZERO),
+    ("%", True): python_message(lambda: 1.0 % _ZERO), ("/", False): python_message(lambda: 1 / _ZERO),
+    ("//", False): python_message(lambda: 1 // _ZERO), ("%", False): python_message(lambda: 1 % _ZERO),
+}  # fmt: skip
+ZERO_POWER = python_message(lambda: 0.0**-1.0)
+POWER_RANGE = python_message(lambda: 1e300**2.0)
+OVERFLOW = "integer overflow: the result does not fit 64 bits"
+_SIMPLE = {"+": "add", "-": "sub", "*": "mul"}
+_BITS = {"&": "and_", "|": "or_", "^": "xor_"}
+_SHIFTS = {"<<": "shl", ">>": "shr"}
+
+
+def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    """`a operator b` for any abstract values."""
+    from pullback.infer.elementwise import elementwise
+    from pullback.infer.linear import matmul
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        x, y = (as_number(cx, av) for av in operands)
+        if operator == "@":
+            return matmul(cx, x, y)
+        match x.type, y.type:
+            case Number(), Number():
+                return number_binary(cx, operator, x, y)
+            case (Array() | Number(), Array() | Number()):
+                return elementwise(cx, [x, y], lambda cx, items: number_binary(cx, operator, *items))
+            case (Tuple(p), Tuple(q)) | (List(p), List(q)) if operator == "+":
+                return AV(type(x.type)((*p, *q)), (*x.values, *y.values))  # type: ignore[call-arg]
+            case Str(p), Str(q) if operator == "+":
+                return AV(Str(p + q), (), p + q)
+        raise cx.error(
+            f"unsupported operand types for {operator}: {show(x.type)} and {show(y.type)}",
+            f"{operator} has no meaning for these types",
+        )
+
+    return dispatch(cx, [a, b], rule)
+
+
+def number_binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    """`a operator b` for two numbers."""
+    a, b = as_number(cx, a), as_number(cx, b)
+    assert isinstance(a.type, Number) and isinstance(b.type, Number)
+    result = promote(a.type, b.type)
+    if operator == "**":
+        return power(cx, a, b, result)
+    if operator in _BITS:
+        return _bits(cx, operator, a, b, result)
+    if operator in _SHIFTS:
+        return _shift(cx, operator, a, b, result)
+    if result.dtype is DType.BOOL:
+        return _bool_arithmetic(cx, operator, a, b)
+    if operator == "/" and not result.dtype.is_float:
+        result = Number(DType.F64, result.weak)
+        return _divide(cx, a, b, result, integers=True)
+    if operator == "/":
+        return _divide(cx, a, b, result, integers=False)
+    x, y = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
+    if operator in ("//", "%"):
+        return _floor(cx, operator, x, y, result, b)
+    return AV(result, (checked(cx, _SIMPLE[operator], x, y, result),))
+
+
+def checked(cx: Frame, name: str, x: Value, y: Value, result: Number) -> Value:
+    """add, sub or mul; Python ints are checked for leaving 64 bits."""
+    if result.weak and result.dtype.is_int and cx.options.checks:
+        cx.check(cx.e("not_", cx.e(f"{name}_overflows", x, y)), "OverflowError", OVERFLOW)
+    return cx.e(name, x, y)
+
+
+def _checks(cx: Frame, result: Number) -> bool:
+    return result.weak and cx.options.checks
+
+
+def _divide(cx: Frame, a: AV, b: AV, result: Number, *, integers: bool) -> AV:
+    x, y = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
+    if _checks(cx, result) and not _literal_nonzero(b):
+        message = DIVISION["/", not integers]
+        cx.check(cx.e("ne", y, cx.e.like(0.0, y)), "ZeroDivisionError", message)
+    return AV(result, (cx.e("div", x, y),))
+
+
+def _literal_nonzero(av: AV) -> bool:
+    return isinstance(av.literal, int | float) and av.literal is not MISSING and av.literal != 0
+
+
+def _floor(cx: Frame, operator: str, x: Value, y: Value, result: Number, divisor: AV) -> AV:
+    e = cx.e
+    if _checks(cx, result):
+        if not _literal_nonzero(divisor):
+            message = DIVISION[operator, result.dtype.is_float]
+            cx.check(e("ne", y, e.like(0, y)), "ZeroDivisionError", message)
+        if operator == "//" and result.dtype.is_int and (divisor.literal is MISSING or divisor.literal == -1):
+            smallest = e("sub_overflows", e.like(0, x), x)
+            cx.check(e("not_", e("and_", smallest, e("eq", y, e.like(-1, y)))), "OverflowError", OVERFLOW)
+    return AV(result, (e("floordiv" if operator == "//" else "mod", x, y),))
+
+
+def _bits(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
+    assert isinstance(a.type, Number) and isinstance(b.type, Number)
+    if a.type.dtype is DType.BOOL and b.type.dtype is DType.BOOL:
+        kind = Number(DType.BOOL, a.type.weak and b.type.weak)
+    elif result.dtype.is_float:
+        raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
+                       "bitwise operators take ints and bools")  # fmt: skip
+    else:
+        kind = result
+    return AV(kind, (cx.e(_BITS[operator], convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)),))
+
+
+def _shift(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
+    if result.dtype.is_float:
+        raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
+                       "shifts take ints")  # fmt: skip
+    if result.dtype is DType.BOOL:
+        result = Number(DType.I64, result.weak)
+    e = cx.e
+    x, n = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
+    if _checks(cx, result):
+        cx.check(e("ge", n, e.like(0, n)), "ValueError", "negative shift count")
+    shifted = e(_SHIFTS[operator], x, n)
+    if _checks(cx, result) and operator == "<<":
+        fits = e("and_", e("lt", n, e.like(64, n)), e("eq", e("shr", shifted, n), x))
+        cx.check(e("or_", fits, e("eq", x, e.like(0, x))), "OverflowError", OVERFLOW)
+    return AV(result, (shifted,))
+
+
+def _bool_arithmetic(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    """NumPy: + and * of bools are logical; - is refused; the others work on small ints, which we widen to int64."""
+    names = {"+": "or_", "*": "and_"}
+    if operator in names:
+        x, y = convert(cx, a, DType.BOOL), convert(cx, b, DType.BOOL)
+        return AV(Number(DType.BOOL, False), (cx.e(names[operator], x, y),))
+    if operator == "/":
+        return _divide(cx, a, b, Number(DType.F64, False), integers=True)
+    raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
+                   f"numpy bools have no {operator}", "convert with int(...) or .astype first")  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------- power
+
+
+def power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
+    """a ** b.  A negative base with a fractional exponent is a ValueError (Python gives a complex number)."""
+    negative_literal = isinstance(b.literal, int) and b.literal < 0
+    if result.weak and result.dtype.is_int and negative_literal:
+        result = WEAK_FLOAT
+    if result.dtype is DType.BOOL:
+        result = Number(DType.I64, result.weak)
+    if result.dtype.is_int:
+        return _int_power(cx, a, b, result)
+    x = convert(cx, a, result.dtype)
+    exponent = b.literal
+    if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) <= MOST_POWI:
+        if exponent < 0 and _checks(cx, result):
+            cx.check(cx.e("ne", x, cx.e.like(0.0, x)), "ZeroDivisionError", ZERO_POWER)
+        value = cx.e("powi", x, n=exponent)
+        if exponent not in (0, 1):
+            _check_power_range(cx, result, value, x)
+        return AV(result, (value,))
+    return AV(result, (_float_power(cx, x, convert(cx, b, result.dtype), result),))
+
+
+def _check_power_range(cx: Frame, result: Number, value: Value, *operands: Value) -> None:
+    if not _checks(cx, result):
+        return
+    e = cx.e
+    fine = e("not_", e("isinf", value))
+    for operand in operands:
+        fine = e("or_", fine, e("not_", e("isfinite", operand)))
+    cx.check(fine, "OverflowError", POWER_RANGE)
+
+
+def _float_power(cx: Frame, x: Value, y: Value, result: Number) -> Value:
+    e = cx.e
+    zero = e.like(0.0, x)
+    if _checks(cx, result):
+        bad = e("and_", e("eq", x, zero), e("lt", y, zero))
+        cx.check(e("not_", bad), "ZeroDivisionError", ZERO_POWER)
+    value = e("pow", x, y)
+    if _checks(cx, result):
+        fine = e("or_", e("not_", e("isnan", value)), e("or_", e("isnan", x), e("isnan", y)))
+        cx.check(fine, "ValueError", "a negative number to a fractional power is complex; pullback has real powers only")
+        _check_power_range(cx, result, value, x, y)
+    return value
+
+
+def _int_power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
+    e = cx.e
+    x, n = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
+    if not (isinstance(b.literal, int) and b.literal >= 0):
+        message = (
+            "int ** negative int is a float in Python; write float(x) ** n" if result.weak
+            else "Integers to negative integer powers are not allowed."
+        )  # fmt: skip
+        cx.check(e("ge", n, e.like(0, n)), "ValueError", message)
+    if _checks(cx, result):
+        cx.check(e("not_", e("pow_overflows", x, n)), "OverflowError", OVERFLOW)
+    return AV(result, (e("ipow", x, n),))
+
+
+# ----------------------------------------------------------------------------------------------------- unary
+
+
+def unary(cx: Frame, operator: str, a: AV) -> AV:
+    """-a, +a, ~a."""
+    from pullback.infer.elementwise import elementwise
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        x = as_number(cx, operands[0])
+        match x.type:
+            case Number():
+                return _number_unary(cx, operator, x)
+            case Array():
+                return elementwise(cx, [x], lambda cx, items: _number_unary(cx, operator, items[0]))
+        raise cx.error(f"unsupported operand type for unary {operator}: {show(x.type)}")
+
+    return dispatch(cx, [a], rule)
+
+
+def _number_unary(cx: Frame, operator: str, x: AV) -> AV:
+    assert isinstance(x.type, Number)
+    if operator == "~":
+        if x.type.dtype.is_float:
+            raise cx.error("unsupported operand type for unary ~: float", "~ takes an int")
+        kind = WEAK_INT if x.type == Number(DType.BOOL) else x.type
+        return AV(kind, (cx.e("not_", convert(cx, x, kind.dtype)),))
+    if x.type.dtype is DType.BOOL:
+        if not x.type.weak:
+            raise cx.error(f"unsupported operand type for unary {operator}: np.bool_")
+        x = AV(WEAK_INT, (convert(cx, x, DType.I64),))
+    if operator == "+":
+        return x
+    assert isinstance(x.type, Number)
+    value = x.value
+    if isinstance(x.literal, int | float):
+        negative = cx.e.like(-x.literal, value)
+        cx.literals[negative] = -x.literal
+        return AV(x.type, (negative,), -x.literal)
+    if x.type.dtype.is_int and _checks(cx, x.type):
+        cx.check(cx.e("not_", cx.e("sub_overflows", cx.e.like(0, value), value)), "OverflowError", OVERFLOW)
+    return AV(x.type, (cx.e("neg", value),))

@@ -1,0 +1,404 @@
+"""grad, value_and_grad, vjp, jvp inside compiled code: from abstract values to the ops that `ad` expands.
+
+    pb.grad(f)(x, n)     ->     value, g = value_and_grad{callee=f__1, wrt=(0,), outputs=(0,)}(x, n);  result g
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pullback.infer.arithmetic import as_number, convert
+from pullback.infer.calls import specialized
+from pullback.infer.elementwise import array_sizes
+from pullback.infer.engine import Frame, Specialization
+from pullback.infer.values import AV, WEAK_INT, coerce, items_of
+from pullback.ir.node import Op, Value
+from pullback.prims.base import get
+from pullback.types import (
+    Array, ArrayRef, Box, Closure, Constant, Dict, DType, List, Machine, Never, NoneType, Number, Pullback, Scalar, Str,
+    Transformed, Tuple, Type, Union, is_float, show, slots,
+)  # fmt: skip
+
+__all__ = ["call_pullback", "call_transformed", "jvp", "transform", "vjp"]
+
+
+def transform(cx: Frame, kind: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """pb.grad(f, argnums, has_aux, argnames=...) as a value."""
+    names = ("argnums", "has_aux", "argnames")
+    if not arguments:
+        raise cx.type_error(f"{kind}() needs a function")
+    function, *rest = arguments
+    given = dict(zip(names, rest, strict=False)) | dict(keywords)
+    options = {name: _static(cx, av, name) for name, av in given.items()}
+    return AV(Transformed(kind, function.type, tuple(sorted(options.items()))), function.values)
+
+
+def _static(cx: Frame, av: AV, name: str) -> object:
+    if isinstance(av.type, Constant):
+        return av.type.value
+    literal = cx.literal_of(av)
+    if isinstance(literal, int | str):
+        return literal
+    if isinstance(av.type, NoneType):
+        return None
+    if isinstance(av.type, Str):
+        return av.type.value
+    if isinstance(av.type, Tuple | List):
+        return tuple(_static(cx, item, name) for item in items_of(av))
+    raise cx.error(f"{name} must be written as a literal", show(av.type))
+
+
+# ------------------------------------------------------------------------------------------- grad and friends
+
+
+def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """grad(f)(...) or value_and_grad(f)(...)."""
+    assert isinstance(function.type, Transformed)
+    kind, options = function.type.kind, dict(function.type.options)
+    target = _plain(cx, AV(function.type.function, function.values))
+    bound = _bound(cx, target, arguments, keywords)
+    positions = _argnums(cx, target, options, len(bound))
+    spec, operands = specialized(cx, target, bound, {})
+    if isinstance(spec.result, Never):
+        return cx.stop()
+    first = len(target.values)
+    wrt = _wrt(cx, target, bound, positions, first)
+    has_aux = bool(options.get("has_aux"))
+    outputs = _outputs(cx, kind, target, spec, has_aux)
+    types = [*slots(spec.result), *(_gradient_slot(operands[i]) for i in wrt)]
+    attrs: dict[str, object] = {"callee": spec.name, "wrt": tuple(wrt), "outputs": outputs}
+    op = cx.e.append(get("value_and_grad"), operands, attrs=attrs, types=types)
+    width = len(slots(spec.result))
+    value = AV(spec.result, tuple(op.results[:width]))
+    slot_gradients = dict(zip(wrt, op.results[width:], strict=True))
+    gradients = _gradients(cx, bound, positions, first, slot_gradients)
+    result = gradients[0] if isinstance(options.get("argnums", 0), int) and not options.get("argnames") else _pack(gradients)
+    if kind == "value_and_grad":
+        return _pack([value, result])
+    return _pack([result, items_of(value)[1]]) if has_aux else result
+
+
+def _plain(cx: Frame, function: AV) -> AV:
+    """A function to differentiate: a closure, or a wrapper around what is not one (a builtin, another transform)."""
+    if isinstance(function.type, Closure) and not isinstance(function.type.code, str):
+        return function
+    from pullback.infer.wrappers import as_closure
+
+    return as_closure(cx, function)
+
+
+def _bound(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
+    from pullback.infer.calls import bind
+
+    return [as_number(cx, av) if isinstance(av.type, Constant) else av for av in bind(cx, target, arguments, keywords)]
+
+
+def _argnums(cx: Frame, target: AV, options: Mapping[str, object], count: int) -> list[int]:
+    assert isinstance(target.type, Closure)
+    parameters = target.type.code.untyped.attrs["parameters"]  # type: ignore[attr-defined]
+    names = [name for name, _, _ in parameters]
+    given = options.get("argnums", 0)
+    wanted = list(given) if isinstance(given, tuple) else [given]
+    argnames = options.get("argnames")
+    if argnames:
+        extra = list(argnames) if isinstance(argnames, tuple) else [argnames]
+        unknown = [n for n in extra if n not in names]
+        if unknown:
+            raise cx.type_error(f"argnames: {target.type.name}() has no parameter '{unknown[0]}'")
+        wanted = ([] if "argnums" not in options else wanted) + [names.index(str(n)) for n in extra]
+    positions: list[int] = []
+    for number in wanted:
+        if not isinstance(number, int) or not -count <= number < count:
+            raise cx.type_error(f"argnums: {target.type.name}() has no argument number {number}",
+                                f"it takes {count} arguments")  # fmt: skip
+        positions.append(number % count)
+    return positions
+
+
+def _wrt(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int], first: int) -> list[int]:
+    """The float slots of the differentiated arguments, as indices of the callee's parameters."""
+    assert isinstance(target.type, Closure)
+    parameters = target.type.code.untyped.attrs["parameters"]  # type: ignore[attr-defined]
+    starts: list[int] = []
+    total = first
+    for av in bound:
+        starts.append(total)
+        total += len(av.values)
+    wrt: list[int] = []
+    for position in positions:
+        found = [starts[position] + i for i, m in enumerate(slots(bound[position].type)) if is_float(m)]
+        if not found:
+            name = parameters[position][0]
+            raise cx.type_error(
+                f"grad of {target.type.name}() with respect to '{name}': {show(bound[position].type)} has no float",
+                "integers and bools have no derivative", f"pass a float, e.g. 3.0 instead of 3, for '{name}'",
+            )  # fmt: skip
+        wrt += found
+    return list(dict.fromkeys(wrt))
+
+
+def _outputs(cx: Frame, kind: str, target: AV, spec: Specialization, has_aux: bool) -> tuple[int, ...]:
+    """The result slots that receive cotangent 1; the result must be one float."""
+    assert isinstance(target.type, Closure)
+    loss = spec.result
+    if has_aux:
+        if not isinstance(loss, Tuple) or len(loss.items) != 2:
+            raise cx.type_error(f"has_aux=True: {target.type.name}() must return (value, aux)", show(spec.result))
+        loss = loss.items[0]
+    members = loss.members if isinstance(loss, Union) else (loss,)
+    numbers = all(isinstance(m, Number | Constant) for m in members)
+    if not numbers or not any(is_float(m) for m in slots(loss)):
+        raise cx.type_error(
+            f"{kind} of {target.type.name}(): the result must be one float, it is {show(loss)}",
+            "a gradient needs a scalar function",
+            "reduce it (np.sum, an element), use has_aux=True for extra results, or vjp for other shapes",
+        )
+    return tuple(i for i, m in enumerate(slots(loss)) if is_float(m))
+
+
+def _gradient_slot(operand: Value) -> Machine:
+    return ArrayRef(operand.type.dtype, operand.type.rank, True) if isinstance(operand.type, ArrayRef) else _some(operand)
+
+
+def _some(value: Value) -> Machine:
+    assert value.type is not None
+    return value.type
+
+
+def _gradients(
+    cx: Frame, bound: Sequence[AV], positions: Sequence[int], first: int, found: Mapping[int, Value]
+) -> list[AV]:
+    starts: list[int] = []
+    total = first
+    for av in bound:
+        starts.append(total)
+        total += len(av.values)
+    result: list[AV] = []
+    for position in positions:
+        av = bound[position]
+        given = [found.get(starts[position] + i) for i in range(len(av.values))]
+        result.append(_like(cx, av, given))
+    return result
+
+
+def _like(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
+    """A gradient of the structure of its primal: floats from `given`, typed zeros for ints and bools."""
+    match primal.type:
+        case Number(dtype, weak):
+            if given[0] is not None:
+                return AV(primal.type, (given[0],))
+            kind = WEAK_INT if weak and dtype is DType.BOOL else primal.type
+            return AV(kind, (cx.e.constant(0, slots(kind)[0]),))
+        case Array(dtype, rank, _):
+            if given[0] is not None:
+                return AV(Array(dtype, rank, True), (given[0],))
+            return AV(Array(dtype, rank, True), (cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype),))
+        case Tuple() | List() | Dict():
+            return _like_items(cx, primal, given)
+        case Union():
+            values = [g if g is not None else v for g, v in zip(given, primal.values, strict=True)]
+            return AV(primal.type, tuple(values))
+        case _:
+            return primal
+
+
+def _like_items(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
+    parts: list[AV] = []
+    position = 0
+    for item in items_of(primal):
+        width = len(item.values)
+        parts.append(_like(cx, item, given[position : position + width]))
+        position += width
+    types = tuple(p.type for p in parts)
+    values = tuple(v for p in parts for v in p.values)
+    if isinstance(primal.type, Dict):
+        return AV(Dict(primal.type.keys, types), values)
+    return AV(type(primal.type)(types), values)  # type: ignore[call-arg]
+
+
+def _pack(items: Sequence[AV]) -> AV:
+    return AV(Tuple(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))
+
+
+# ------------------------------------------------------------------------------------------------ jvp and vjp
+
+
+def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """pb.jvp(f, primals, tangents) -> (out, tangent)."""
+    given = dict(zip(("fun", "primals", "tangents"), arguments, strict=False)) | dict(keywords)
+    if set(given) != {"fun", "primals", "tangents"}:
+        raise cx.type_error("jvp() takes a function, a tuple of primals and a tuple of tangents")
+    primals, tangents = _sequence(cx, given["primals"], "primals"), _sequence(cx, given["tangents"], "tangents")
+    if len(primals) != len(tangents):
+        raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents")
+    target = _plain(cx, given["fun"])
+    bound = _bound(cx, target, primals, {})
+    spec, operands = specialized(cx, target, bound, {})
+    if isinstance(spec.result, Never):
+        return cx.stop()
+    first = len(target.values)
+    wrt = [i for i in range(first, len(operands)) if is_float(_some(operands[i]))]
+    # defaults take no tangent
+    pieces: list[Value | None] = []
+    for position, av in enumerate(bound):
+        tangent = tangents[position] if position < len(tangents) else None
+        pieces += _tangent_slots(cx, av, tangent)
+    used = [i for i in wrt if pieces[i - first] is not None]
+    values = [v for v in (pieces[i - first] for i in used) if v is not None]
+    results = slots(spec.result)
+    types = [*results, *(_tangent_machine(m) for m in results if is_float(m))]
+    attrs: dict[str, object] = {"callee": spec.name, "wrt": tuple(used)}
+    op = cx.e.append(get("jvp"), [*operands, *values], attrs=attrs, types=types)
+    out = AV(spec.result, tuple(op.results[: len(results)]))
+    floats = iter(op.results[len(results) :])
+    slot_tangents = [next(floats) if is_float(m) else None for m in results]
+    return _pack([out, _like(cx, out, slot_tangents)])
+
+
+def _tangent_machine(machine: Machine) -> Machine:
+    return ArrayRef(machine.dtype, machine.rank, True) if isinstance(machine, ArrayRef) else machine
+
+
+def _sequence(cx: Frame, av: AV, name: str) -> list[AV]:
+    if not isinstance(av.type, Tuple | List):
+        raise cx.type_error(f"{name} must be a tuple, one entry per argument, not {show(av.type)}")
+    return items_of(av)
+
+
+def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | None]:
+    """Tangent values slot by slot; None where there is none (ints, or no tangent given)."""
+    if tangent is None:
+        return [None] * len(primal.values)
+    match primal.type:
+        case Number(dtype, _):
+            number = as_number(cx, tangent)
+            if not dtype.is_float:
+                return [None]
+            if not isinstance(number.type, Number):
+                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+            return [convert(cx, number, dtype)]
+        case Array(dtype, rank, _):
+            if not dtype.is_float:
+                return [None]
+            if not isinstance(tangent.type, Array) or (tangent.type.dtype, tangent.type.rank) != (dtype, rank):
+                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+            _same_shape(cx, primal, tangent)
+            return [tangent.value]
+        case Tuple(items) | List(items) | Dict(_, items):
+            if type(tangent.type) is not type(primal.type) or len(items_of(tangent)) != len(items):
+                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+            pairs = zip(items_of(primal), items_of(tangent), strict=True)
+            return [slot for p, t in pairs for slot in _tangent_slots(cx, p, t)]
+        case Union():
+            same = coerce(cx.e, tangent, primal.type)
+            return [v if is_float(_some(v)) else None for v in same.values]
+        case _:
+            return [None] * len(primal.values)
+
+
+def _same_shape(cx: Frame, primal: AV, tangent: AV) -> None:
+    for m, n in zip(array_sizes(cx, primal), array_sizes(cx, tangent), strict=True):
+        ok = cx.e("eq", m, n)
+        cx.check(ok, "ValueError", "a tangent or cotangent must have the shape of its value: {0} != {1}", n, m)
+
+
+def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """pb.vjp(f, *primals) -> (out, pullback); with has_aux=True (out, pullback, aux)."""
+    has_aux = "has_aux" in keywords and bool(_static(cx, keywords["has_aux"], "has_aux"))
+    if not arguments or set(keywords) - {"has_aux"}:
+        raise cx.type_error("vjp() takes a function, its arguments and has_aux")
+    target = _plain(cx, arguments[0])
+    bound = _bound(cx, target, arguments[1:], {})
+    spec, operands = specialized(cx, target, bound, {})
+    if isinstance(spec.result, Never):
+        return cx.stop()
+    first = len(target.values)
+    wrt = tuple(i for i in range(first, len(operands)) if is_float(_some(operands[i])))
+    box = cx.session.unique(f"residuals_{spec.name}")
+    attrs: dict[str, object] = {"callee": spec.name, "wrt": wrt, "box": box}
+    op = cx.e.append(get("vjp"), operands, attrs=attrs, types=[*slots(spec.result), Box(box)])
+    out = AV(spec.result, tuple(op.results[:-1]))
+    gradient_type = Tuple(tuple(_gradient_type(av.type) for av in bound[: len(arguments) - 1]))
+    kind = Pullback(box, spec.name, wrt, spec.result, gradient_type)
+    pull = AV(kind, (op.results[-1],))
+    if has_aux:
+        if not isinstance(spec.result, Tuple) or len(spec.result.items) != 2:
+            raise cx.type_error(f"has_aux=True: {spec.code.name}() must return (value, aux)", show(spec.result))
+        value, aux = items_of(out)
+        return _pack([value, pull, aux])
+    return _pack([out, pull])
+
+
+def _gradient_type(type_: Type) -> Type:
+    """The type of a gradient with respect to an argument."""
+    match type_:
+        case Number(DType.BOOL, True):
+            return WEAK_INT
+        case Array(dtype, rank, _):
+            return Array(dtype, rank, True)
+        case Tuple(items) | List(items):
+            return type(type_)(tuple(map(_gradient_type, items)))
+        case Dict(keys, items):
+            return Dict(keys, tuple(map(_gradient_type, items)))
+        case _:
+            return type_
+
+
+def call_pullback(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """pull(cotangent) -> one gradient per primal."""
+    kind = function.type
+    assert isinstance(kind, Pullback)
+    if len(arguments) != 1 or keywords:
+        raise cx.type_error("a pullback takes one cotangent, of the structure of the result")
+    out_type = kind.result
+    wanted = slots(out_type)
+    cotangents = _cotangent_slots(cx, out_type, arguments[0])
+    floats = [c for c, m in zip(cotangents, wanted, strict=True) if is_float(m)]
+    missing = [i for i, c in enumerate(floats) if c is None]
+    if missing:
+        raise cx.type_error(f"the cotangent must have the structure of the result, {show(out_type)}")
+    gradient_slots = slots(kind.gradients)
+    found_types = [m for m in gradient_slots if is_float(m)]
+    attrs: dict[str, object] = {"callee": kind.callee, "wrt": kind.wrt, "box": kind.box}
+    operands = [function.value, *(c for c in floats if c is not None)]
+    op: Op = cx.e.append(get("pullback"), operands, attrs=attrs, types=found_types)
+    values = iter(op.results)
+    rest = [next(values) if is_float(m) else _typed_zero(cx, m) for m in gradient_slots]
+    return AV(kind.gradients, tuple(rest))
+
+
+def _typed_zero(cx: Frame, machine: Machine) -> Value:
+    from pullback.infer.values import zero
+
+    return zero(cx.e, machine)
+
+
+def _cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
+    """Cotangents slot by slot for a result of type `out`."""
+    match out:
+        case Number(dtype, _):
+            number = as_number(cx, cotangent)
+            if not dtype.is_float:
+                return [None]
+            if not isinstance(number.type, Number):
+                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+            return [convert(cx, number, dtype)]
+        case Array(dtype, rank, _):
+            if not dtype.is_float:
+                return [None]
+            if not isinstance(cotangent.type, Array) or (cotangent.type.dtype, cotangent.type.rank) != (dtype, rank):
+                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+            return [cotangent.value]
+        case Tuple(items) | List(items) | Dict(_, items):
+            if type(cotangent.type) is not type(out) or len(items_of(cotangent)) != len(items):
+                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+            return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in _cotangent_slots(cx, t, c)]
+        case Union():
+            number = as_number(cx, cotangent)
+            if not isinstance(number.type, Number):
+                number = coerce(cx.e, cotangent, out)
+                return [v if is_float(_some(v)) else None for v in number.values]
+            return [convert(cx, number, m.dtype) if isinstance(m, Scalar) and is_float(m) else None for m in slots(out)]
+        case _:
+            return [None] * len(slots(out))
+

@@ -1,0 +1,120 @@
+"""Scalar operations over arrays: a rule for numbers becomes one `elementwise` op with broadcasting.
+
+    a * x + 1.0     ->     elementwise outputs=("new",) over the broadcast shape, block: mul / add
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pullback.infer.engine import Frame
+from pullback.infer.values import AV, MISSING
+from pullback.ir.node import Block, Value
+from pullback.prims.array import elementwise_types
+from pullback.prims.base import get
+from pullback.types import Array, Constant, DType, Number, Scalar, Union, show
+
+__all__ = ["array_sizes", "broadcast", "elementwise", "require_equal", "reduce_sum"]
+
+ScalarRule = Callable[[Frame, Sequence[AV]], AV]
+
+
+def array_sizes(cx: Frame, av: AV) -> list[Value]:
+    """The sizes of an array's axes."""
+    assert isinstance(av.type, Array)
+    return [cx.e("array_size", av.value, axis=axis) for axis in range(av.type.rank)]
+
+
+def broadcast(cx: Frame, arrays: Sequence[AV]) -> list[Value]:
+    """The broadcast shape; a ValueError at run time names the shapes that do not fit."""
+    shapes: dict[Value, list[Value]] = {av.value: array_sizes(cx, av) for av in arrays}
+    rank = max(len(shape) for shape in shapes.values())
+    result: list[Value] = []
+    for axis in range(rank):
+        sizes = [shape[axis - rank + len(shape)] for shape in shapes.values() if axis - rank + len(shape) >= 0]
+        result.append(_common(cx, sizes, list(shapes.values())))
+    return result
+
+
+def _common(cx: Frame, sizes: Sequence[Value], shapes: Sequence[Sequence[Value]]) -> Value:
+    e = cx.e
+    size = sizes[0]
+    for other in sizes[1:]:
+        one = e.integer(1)
+        fits = e("or_", e("eq", size, other), e("or_", e("eq", size, one), e("eq", other, one)))
+        payload = [value for shape in shapes for value in shape]
+        cx.check(fits, "ValueError", f"operands could not be broadcast together with shapes {_pattern(shapes)}", *payload)
+        size = e("select", e("eq", size, one), other, size)
+    return size
+
+
+def _pattern(shapes: Sequence[Sequence[Value]]) -> str:
+    """Placeholders like ({0},{1}) ({2},) for the payload of a shape error."""
+    texts: list[str] = []
+    number = 0
+    for shape in shapes:
+        inner = ",".join("{" + str(number + i) + "}" for i in range(len(shape)))
+        number += len(shape)
+        texts.append(f"({inner}{',' if len(shape) == 1 else ''})")
+    return " ".join(texts)
+
+
+def elementwise(cx: Frame, operands: Sequence[AV], rule: ScalarRule, output: str = "new") -> AV:
+    """Apply a rule for numbers to arrays (and numbers) elementwise.  output "sum" adds the results up instead."""
+    arrays = [av for av in operands if isinstance(av.type, Array)]
+    for av in operands:
+        if not isinstance(av.type, Array | Number | Constant):
+            raise cx.error(f"no elementwise meaning for {show(av.type)}", "arrays and numbers are needed here")
+    sizes = broadcast(cx, arrays)
+    block = Block()
+    inputs: list[Value] = []
+    with cx.into(block) as emitter:
+        items = [_item(cx, av, block, inputs) for av in operands]
+        result = rule(cx, items)
+        if isinstance(result.type, Constant):
+            result = AV(Number(DType.BOOL, False), (emitter.boolean(result.type.value),))
+        dead = cx.dead
+    if dead or isinstance(result.type, Union) or not isinstance(result.type, Number):
+        raise cx.error(f"this has no elementwise meaning ({show(result.type)})")
+    block.results = list(result.values)
+    machine = elementwise_types(len(sizes), (output,), [v.type for v in result.values])
+    attrs: dict[str, object] = {"rank": len(sizes), "outputs": (output,), "targets": 0}
+    op = cx.e.append(get("elementwise"), [*sizes, *inputs], attrs=attrs, blocks=[block], types=machine)
+    if output == "sum":
+        return AV(Number(result.type.dtype, weak=False), (op.result,))
+    return AV(Array(result.type.dtype, len(sizes), True), (op.result,))
+
+
+def _item(cx: Frame, av: AV, block: Block, inputs: list[Value]) -> AV:
+    """One operand as the block sees it: literals are written again inside, the others are parameters."""
+    if isinstance(av.type, Constant):
+        return av
+    if av.literal is not MISSING and isinstance(av.literal, int | float):
+        assert isinstance(av.type, Number)
+        return AV(av.type, (cx.e.constant(av.literal, Scalar(av.type.dtype)),), av.literal)
+    number = Number(av.type.dtype, weak=False) if isinstance(av.type, Array) else av.type
+    assert isinstance(number, Number)
+    param = Value(Scalar(number.dtype))
+    block.params.append(param)
+    inputs.append(av.value)
+    return AV(number, (param,))
+
+
+def reduce_sum(cx: Frame, array: AV, rule: ScalarRule | None = None) -> AV:
+    """The sum of all elements; bools and small ints are added as int64."""
+    from pullback.infer.arithmetic import convert
+
+    def item(cx: Frame, items: Sequence[AV]) -> AV:
+        value = rule(cx, items) if rule is not None else items[0]
+        assert isinstance(value.type, Number)
+        if value.type.dtype.is_float:
+            return AV(Number(value.type.dtype, False), value.values)
+        return AV(Number(DType.I64, False), (convert(cx, value, DType.I64),))
+
+    return elementwise(cx, [array], item, output="sum")
+
+
+def require_equal(cx: Frame, m: Value, n: Value, message: str, *payload: Value) -> None:
+    """A ValueError unless two sizes agree."""
+    if m is not n:
+        cx.check(cx.e("eq", m, n), "ValueError", message, *payload)

@@ -1,0 +1,339 @@
+"""Inference as abstract interpretation that emits: untyped IR in, typed specializations out.
+
+    def f(x, n):                 f(float, int):                    f__1(x: f64, n: i64) -> f64
+        r = 1.0          ->      walk the ops once with      ->        c: f64 = const 1.0
+        for i in range(n): ...   abstract values, loops            r: f64 = for n, c: ...
+                                 to a fixpoint of types
+
+One specialization per (function, abstract arguments).  Recursion starts from "no value" and repeats until the result type
+is stable; specializations inferred against an older estimate are dropped.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from pullback.diagnostic import UNKNOWN, CompileError, CompileTypeError, Diagnostic, Span
+from pullback.infer.values import AV, MISSING, coerce, depth, join
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.prims.base import Emitter, get
+from pullback.runtime.boundary import Guard, Hidden
+from pullback.types import NEVER, Closure, Machine, Never, Type, Unbound, slots
+
+__all__ = ["Code", "Frame", "Options", "Session", "Specialization"]
+
+MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
+MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user may switch: `checks` Python's float and int errors, `boundscheck` index errors."""
+
+    checks: bool = True
+    boundscheck: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Code:
+    """An untyped function and where its names are looked up.  `python`: the function object of a top-level one."""
+
+    untyped: Function
+    globals: dict[str, Any]
+    python: FunctionType | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.untyped.attrs.get("python_name", self.untyped.name))
+
+
+@dataclass(eq=False, slots=True)
+class Specialization:
+    """One typed version of a function: `parameters` are the abstract types of captured values, then arguments."""
+
+    name: str
+    code: Code
+    parameters: tuple[Type, ...]
+    result: Type = NEVER
+    function: Function | None = None
+    running: bool = False
+    used: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """One compilation: all specializations reached from one entry, with the guards and hidden inputs they rest on."""
+
+    parse: Callable[[FunctionType], Function]
+    options: Options = field(default_factory=Options)
+    specializations: dict[tuple[Code, tuple[Type, ...]], Specialization] = field(default_factory=dict)
+    order: list[Specialization] = field(default_factory=list)
+    hidden: dict[tuple[int, object], Hidden] = field(default_factory=dict)
+    guards: dict[tuple[int, object], Guard] = field(default_factory=dict)
+    codes: dict[object, Code] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    layouts: dict[str, list[tuple[Machine, ...]]] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+
+    def code_of(self, function: FunctionType) -> Code:
+        """The untyped IR of a Python function object, parsed once."""
+        found = self.codes.get(function)
+        if found is None:
+            found = Code(self.parse(function), function.__globals__, function)
+            self.codes[function] = found
+        return found
+
+    def local_code(self, owner: Code, untyped: Function) -> Code:
+        """The code of a nested function; its names resolve where its owner's do."""
+        key = (owner, untyped)
+        found = self.codes.get(key)
+        if found is None:
+            found = Code(untyped, owner.globals)
+            self.codes[key] = found
+        return found
+
+    def unique(self, name: str) -> str:
+        clean = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+        number = self.names.get(clean, 0) + 1
+        self.names[clean] = number
+        return f"{clean}_{number}"
+
+    def specialize(self, code: Code, parameters: tuple[Type, ...], span: Span) -> Specialization:
+        """The specialization for these types, inferred if it is new."""
+        key = (code, parameters)
+        found = self.specializations.get(key)
+        if found is not None:
+            found.used = found.used or found.running
+            return found
+        self._guard_growth(code, parameters, span)
+        spec = Specialization(self.unique(code.name), code, parameters)
+        self.specializations[key] = spec
+        self.order.append(spec)
+        self._infer(spec)
+        return spec
+
+    def _guard_growth(self, code: Code, parameters: tuple[Type, ...], span: Span) -> None:
+        count = sum(1 for other in self.order if other.code is code)
+        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > MOST_DEPTH:
+            raise CompileError(
+                Diagnostic(
+                    f"the types of the arguments of {code.name} grow without bound", span,
+                    "each call has a structure deeper than the last",
+                    "keep the structure of what is passed on fixed: recursive data is not supported yet",
+                )
+            )  # fmt: skip
+
+    def _infer(self, spec: Specialization) -> None:
+        spec.running = True
+        position = len(self.order)
+        while True:
+            spec.used = False
+            function, result = Frame(self, spec.code).infer_function(spec)
+            merged = join(spec.result, result)
+            stable = merged == spec.result or not spec.used
+            if stable and merged == result:
+                break
+            spec.result = merged
+            self._drop_since(position)
+        spec.result, spec.function, spec.running = merged, function, False
+
+    def _drop_since(self, position: int) -> None:
+        for other in self.order[position:]:
+            self.specializations.pop((other.code, other.parameters), None)
+        del self.order[position:]
+
+    def program(self, entry: str) -> Program:
+        """The typed functions inferred so far."""
+        functions = {s.name: s.function for s in self.order if s.function is not None}
+        return Program(functions, entry, self.layouts)
+
+
+class Frame:
+    """The walk over one untyped function: an environment, an emitter, and whether the code goes on."""
+
+    def __init__(self, session: Session, code: Code) -> None:
+        self.session = session
+        self.code = code
+        self.e = Emitter()
+        self.env: dict[Value, AV] = {}
+        self.dead = False
+        self.loop_types: dict[Op, list[Type]] = {}
+        self.facts: dict[Value, Fact] = {}
+        self.self_av: AV | None = None
+        self.literals: dict[Value, object] = {}
+        self.argument_values: list[Value] = []  # untyped operands of the call being inferred
+
+    def literal_of(self, av: AV) -> object:
+        """The Python constant a value is written as, also when it is an item of a tuple or slice; else MISSING."""
+        if av.literal is not MISSING or len(av.values) != 1:
+            return av.literal
+        return self.literals.get(av.value, MISSING)
+
+    # ------------------------------------------------------------------------------------------------ errors
+
+    @property
+    def span(self) -> Span:
+        return self.e.span
+
+    @property
+    def options(self) -> Options:
+        return self.session.options
+
+    def error(self, title: str, label: str = "", help: str = "", *, span: Span | None = None) -> CompileError:
+        """A CompileError at the op being inferred."""
+        return CompileError(Diagnostic(title, span or self.span, label, help))
+
+    def type_error(self, title: str, label: str = "", help: str = "") -> CompileTypeError:
+        return CompileTypeError(Diagnostic(title, self.span, label, help))
+
+    # ------------------------------------------------------------------------------------------------ blocks
+
+    def infer_function(self, spec: Specialization) -> tuple[Function, Type]:
+        """Typed function and result type, for the parameter types of `spec`."""
+        from pullback.infer.names import captured_values
+
+        untyped = spec.code.untyped
+        self.e.span = untyped.span
+        captures = len(_names(untyped.attrs.get("captures")))
+        names = [v.name for v in untyped.body.params]
+        leading = [] if spec.code.python is None else captured_values(self)
+        bound = len(spec.parameters) - (len(names) - captures)  # captured values and defaults of a local function
+        names = [*names[:captures], *[""] * (bound - captures), *names[captures:]] if not leading else names[captures:]
+        given = [self.fresh(t, name) for t, name in zip(spec.parameters, names[-len(spec.parameters) :], strict=True)]
+        params = [value for av in given for value in av.values]
+        if spec.code.python is None:
+            closure = Closure(spec.code, spec.parameters[:bound], spec.code.name)
+            self.self_av = AV(closure, tuple(v for av in given[:bound] for v in av.values))
+            leading, given = given[:captures], given[bound:]
+        results, dead = self.run(untyped.body, [*leading, *given])
+        result = NEVER if dead else results[0].type
+        spec_result = join(spec.result, result)
+        final = coerce(self.e, AV(NEVER) if dead else results[0], spec_result)
+        body = Block(params, self.e.block.ops, final.values)
+        return Function(spec.name, body, untyped.span, {"python_name": spec.code.name}), result
+
+    def fresh(self, type_: Type, name: str = "") -> AV:
+        """A parameter of the type: new machine values."""
+        machine = slots(type_)
+        return AV(type_, tuple(Value(m, name) for m in machine))
+
+    def run(self, block: Block, arguments: Sequence[AV]) -> tuple[list[AV], bool]:
+        """Infer the ops of a block into the current emitter.  The flag tells that the end is not reached."""
+        from pullback.infer.ops import infer_op
+
+        self.env.update(zip(block.params, arguments, strict=True))
+        for op in block.ops:
+            self.e.span = op.span
+            infer_op(self, op)
+            if self.dead:
+                return [AV(NEVER) for _ in block.results], True
+        return [self.env[v] for v in block.results], False
+
+    @contextmanager
+    def into(self, block: Block) -> Iterator[Emitter]:
+        """Emit into `block` for a while; `dead` is local to it."""
+        saved, dead = self.e, self.dead
+        self.e, self.dead = Emitter(block, saved.span), False
+        try:
+            yield self.e
+        finally:
+            self.e, self.dead = saved, dead
+
+    def branch(self, body: Callable[[], Sequence[AV]]) -> Branch:
+        """Run `body` into a block of its own and keep what it yields."""
+        block = Block()
+        with self.into(block) as emitter:
+            results = list(body())
+            dead = self.dead
+        return Branch(block, [AV(NEVER) for _ in results] if dead else results, dead, emitter)
+
+    def close(self, branch: Branch, types: Sequence[Type]) -> Block:
+        """Coerce what the branch yields to the joined types and make that its results."""
+        values: list[Value] = []
+        for av, type_ in zip(branch.results, types, strict=True):
+            values += coerce(branch.emitter, av, type_).values
+        branch.block.results = values
+        return branch.block
+
+    def choose(self, condition: Value, then: Callable[[], Sequence[AV]], other: Callable[[], Sequence[AV]]) -> list[AV]:
+        """An `if` op over two branches; results are joined.  Dead when both are."""
+        branches = [self.branch(then), self.branch(other)]
+        types = [join(x.type, y.type) for x, y in zip(*(b.results for b in branches), strict=True)]
+        blocks = [self.close(b, types) for b in branches]
+        machine = [m for t in types for m in slots(t)]
+        op = self.e.append(get("if"), [condition], blocks=blocks, types=machine)
+        self.dead = self.dead or all(b.dead for b in branches)
+        return self.split(types, op.results)
+
+    def split(self, types: Sequence[Type], values: Sequence[Value]) -> list[AV]:
+        """Machine values regrouped by abstract type."""
+        found: list[AV] = []
+        position = 0
+        for type_ in types:
+            width = len(slots(type_))
+            found.append(AV(type_, tuple(values[position : position + width])))
+            position += width
+        return found
+
+    def stop(self) -> AV:
+        """The code after this point is not reached."""
+        self.dead = True
+        return AV(NEVER)
+
+    def check(self, ok: Value, exception: str, message: str, *payload: Value) -> None:
+        """Raise the exception unless `ok` holds."""
+        self.e.append(get("check"), [ok, *payload], attrs={"exception": exception, "message": message}, types=())
+
+    def guard_type_growth(self, types: Sequence[Type]) -> None:
+        if max(map(depth, types), default=0) > MOST_DEPTH:
+            raise self.error(
+                "a value carried by this loop has a structure that grows with every trip",
+                help="keep the structure of loop variables fixed: recursive data is not supported yet",
+            )
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """A block under construction with what it yields."""
+
+    block: Block
+    results: list[AV]
+    dead: bool
+    emitter: Emitter
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a condition says of an untyped value: its possible types when it holds and when it does not."""
+
+    subject: Value
+    holds: tuple[Type, ...]
+    fails: tuple[Type, ...]
+
+    def negated(self) -> Fact:
+        return Fact(self.subject, self.fails, self.holds)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else ()
+
+
+@contextmanager
+def deep_recursion(limit: int = 20_000) -> Iterator[None]:
+    """Room for walks that recurse once per call of the user's program."""
+    saved = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(saved, limit))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(saved)
+
+
+BUILTINS: Mapping[str, Any] = vars(builtins)
+__all__ += ["BUILTINS", "UNKNOWN", "Branch", "Fact", "Never", "Unbound", "deep_recursion"]

@@ -1,0 +1,158 @@
+"""The entry of a compilation: a function that takes what Python passes and calls what the user asked for.
+
+    jit(f)(x, y)                    entry(x, y): f(x, y)
+    grad(f)(x)                      entry(x): grad(f)(x)
+    jvp(f, (x,), (t,))              entry(x, t): jvp(f, (x,), (t,))
+    vjp(f, x) and its pullback      entry(x): f(x)     entry(x, c): vjp(f, x)[1](c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pullback.diagnostic import CompileError, Diagnostic, Span
+from pullback.infer.engine import Code, Frame, Session, deep_recursion
+from pullback.infer.hidden import thread_hidden
+from pullback.infer.names import constant_type
+from pullback.ir.build import Builder
+from pullback.ir.node import Block, Function, Program, Value
+from pullback.prims.base import get
+from pullback.runtime.boundary import Boundary, abstract
+from pullback.types import (
+    Builtin, Closure, Constant, Dict, DType, Iterator, List, Module, Number, Pullback, Range, Slice, Transformed, Tuple,
+    Type, Union, show, slots,
+)  # fmt: skip
+
+__all__ = ["Entry", "Request", "infer_entry"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What Python asked for.
+
+    kind: "call", or "jvp" (arguments: primals, then tangents) or "pullback" (primals, then one cotangent).
+    function: any callable pullback knows, the object of a transformation included.
+    arguments: the objects, in order; `names` are their names, the last `keyword_only` of them passed by keyword.
+    """
+
+    kind: str
+    function: Any
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    keyword_only: int = 0
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A typed Program with the boundary through which Python calls its entry."""
+
+    program: Program
+    boundary: Boundary
+
+
+def infer_entry(session: Session, request: Request) -> Entry:
+    """Infer everything reached from the request's function with the types of its arguments."""
+    with deep_recursion():
+        root = Frame(session, Code(Function("entry", Block()), {}))
+        if request.span is not None:
+            root.e.span = request.span
+        objects: list[tuple[Type, object]] = []
+        types = tuple(_argument_type(root, value, objects) for value in request.arguments)
+        function = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
+        assert function is not None
+        code = Code(_ENTRIES[request.kind](request), {})
+        helper = Builtin({"jvp": "pullback.jvp", "pullback": "pullback.vjp"}.get(request.kind, "pullback.jit"))
+        spec = session.specialize(code, (function, helper, *types), request.span or root.span)
+    _returnable(spec.result, request)
+    program = session.program(spec.name)
+    thread_hidden(program, {where: slots(hidden.type) for where, hidden in session.hidden.items()})
+    name = getattr(request.function, "__name__", "function")
+    boundary = Boundary(
+        name=name, parameters=request.names, params=types, hidden=tuple(session.hidden.values()),
+        guards=tuple(session.guards.values()), result=spec.result, keyword_only=request.keyword_only,
+        objects=tuple(objects),
+    )  # fmt: skip
+    return Entry(program, boundary)
+
+
+def _argument_type(root: Frame, value: Any, objects: list[tuple[Type, object]]) -> Type:
+    def resolve(inner: object) -> Type:
+        found = constant_type(root, inner, "argument")
+        if found is None:
+            raise TypeError(f"{type(inner).__name__} objects cannot be passed to compiled code")
+        objects.append((found, inner))
+        return found
+
+    found = abstract(value, resolve)
+    return Number(DType.BOOL) if isinstance(found, Constant) else found
+
+
+def _returnable(type_: Type, request: Request) -> None:
+    match type_:
+        case Tuple(items) | List(items) | Dict(_, items):
+            for item in items:
+                _returnable(item, request)
+        case Union(members):
+            for member in members:
+                _returnable(member, request)
+        case Closure() | Transformed() | Builtin() | Module() | Pullback() | Range() | Slice() | Iterator():
+            name = getattr(request.function, "__name__", "the function")
+            raise CompileError(
+                Diagnostic(
+                    f"{name}() returns {show(type_)}", request.span or Span("", 0),
+                    "compiled code cannot hand this to Python yet", "return numbers, arrays and structures of them",
+                )
+            )  # fmt: skip
+        case _:
+            return
+
+
+# ------------------------------------------------------------------------------------------- bodies of entries
+
+
+def _function(request: Request, body: Callable[[Builder, Value, Value, list[Value]], Value]) -> Function:
+    function, helper = Value(None, "function"), Value(None, "helper")
+    params = [Value(None, name) for name in request.names]
+    builder = Builder(Block([function, helper, *params]), request.span or Span("", 0))
+    builder.block.results = [body(builder, function, helper, params)]
+    parameters = tuple((name, "positional", False) for name in request.names)
+    attrs: dict[str, object] = {"python_name": "entry", "captures": ("function", "helper"), "parameters": parameters}
+    return Function("entry", builder.block, builder.span, attrs)
+
+
+def _call(builder: Builder, function: Value, arguments: Sequence[Value], keywords: tuple[str, ...] = ()) -> Value:
+    op = builder.append_untyped(get("py.call"), [function, *arguments], attrs={"keywords": keywords})
+    return op.result
+
+
+def _tuple(builder: Builder, items: Sequence[Value]) -> Value:
+    return builder.append_untyped(get("py.tuple"), items).result
+
+
+def _plain(request: Request) -> Function:
+    keywords = request.names[len(request.names) - request.keyword_only :] if request.keyword_only else ()
+    return _function(request, lambda b, function, helper, params: _call(b, function, params, keywords))
+
+
+def _jvp(request: Request) -> Function:
+    half = len(request.names) // 2
+
+    def body(b: Builder, function: Value, helper: Value, params: list[Value]) -> Value:
+        return _call(b, helper, [function, _tuple(b, params[:half]), _tuple(b, params[half:])])
+
+    return _function(request, body)
+
+
+def _pullback(request: Request) -> Function:
+    def body(b: Builder, function: Value, helper: Value, params: list[Value]) -> Value:
+        pair = _call(b, helper, [function, *params[:-1]])
+        unpacked = b.append_untyped(get("py.unpack"), [pair], attrs={"count": 2}, results=2)
+        return _call(b, unpacked.results[1], params[-1:])
+
+    return _function(request, body)
+
+
+_ENTRIES = {"call": _plain, "jvp": _jvp, "pullback": _pullback}

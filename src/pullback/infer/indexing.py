@@ -1,0 +1,153 @@
+"""Subscripts: elements and rows of arrays, items of tuples, lists and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.infer.arithmetic import as_number
+from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import array_sizes
+from pullback.infer.engine import Frame
+from pullback.infer.values import AV, MISSING, items_of
+from pullback.ir.node import Value
+from pullback.types import Array, ArrayRef, Dict, DType, List, Number, Range, Scalar, Slice, Str, Tuple, show
+
+__all__ = ["array_element", "checked_index", "select_item", "subscript"]
+
+
+def subscript(cx: Frame, subject: AV, index: AV) -> AV:
+    """subject[index], reading."""
+    return dispatch(cx, [subject, index], lambda cx, operands: _subscript(cx, *operands, index.literal))
+
+
+def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
+    match subject.type:
+        case Tuple(items) | List(items):
+            return _item(cx, subject, index, literal, len(items))
+        case Dict(keys, _):
+            return _entry(cx, subject, index, keys)
+        case Array():
+            parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+            return _array_item(cx, subject, parts)
+        case Range():
+            start, count, step = subject.values
+            k = checked_index(cx, index, count, "IndexError", "range object index out of range")
+            return AV(Number(DType.I64), (cx.e("add", start, cx.e("mul", k, step)),))
+    raise cx.error(f"{show(subject.type)} cannot be indexed", "tuples, lists, dicts and arrays can")
+
+
+def _integer(cx: Frame, index: AV) -> Value:
+    index = as_number(cx, index)
+    if not isinstance(index.type, Number) or index.type.dtype.is_float:
+        raise cx.error(f"an index must be an int, not {show(index.type)}", "convert with int(...) if that is meant")
+    if index.type.dtype is DType.I64:
+        return index.value
+    return cx.e("cast", index.value, to=DType.I64)
+
+
+def checked_index(cx: Frame, index: AV, size: Value, exception: str, message: str, *payload: Value) -> Value:
+    """The index counted from the start, after the bounds check."""
+    i = _integer(cx, index)
+    wrapped = cx.e("wrap_index", i, size)
+    if cx.options.boundscheck:
+        cx.check(cx.e("ult", wrapped, size), exception, message, *payload)
+    return wrapped
+
+
+def _entry(cx: Frame, subject: AV, index: AV, keys: Sequence[str]) -> AV:
+    if not isinstance(index.type, Str):
+        raise cx.error(f"a dict is indexed with a string written in the source, not {show(index.type)}")
+    if index.type.value not in keys:
+        raise cx.error(f"the dict has no key {index.type.value!r}", "its keys are " + ", ".join(map(repr, keys)))
+    return items_of(subject)[keys.index(index.type.value)]
+
+
+def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
+    word = "tuple" if isinstance(subject.type, Tuple) else "list"
+    if isinstance(index.type, Slice):
+        return _slice_items(cx, subject, index)
+    if isinstance(literal, int):
+        if not -count <= literal < count:
+            raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} items")
+        return items_of(subject)[literal]
+    if count == 0:
+        raise cx.error(f"{word} index out of range", f"the {word} is empty")
+    k = checked_index(cx, index, cx.e.integer(count), "IndexError", f"{word} index out of range")
+    return select_item(cx, items_of(subject), k)
+
+
+def _slice_items(cx: Frame, subject: AV, index: AV) -> AV:
+    bounds: list[int | None] = []
+    for part in items_of(index):
+        value = _constant_int(cx, part)
+        if value is MISSING:
+            raise cx.error("slices of tuples need bounds written as numbers", show(subject.type))
+        bounds.append(value)  # type: ignore[arg-type]
+    items = items_of(subject)[slice(*bounds)]
+    kind = type(subject.type)
+    return AV(kind(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))  # type: ignore[call-arg,arg-type]
+
+
+def _constant_int(cx: Frame, av: AV) -> object:
+    """The int (or None) that a slice bound is written as."""
+    if not av.values:
+        return None
+    literal = cx.literal_of(av)
+    return literal if isinstance(literal, int) else MISSING
+
+
+def select_item(cx: Frame, items: Sequence[AV], k: Value) -> AV:
+    """The k-th item, 0 <= k < len(items), chosen at run time."""
+    simple = all(i.type == items[0].type and all(isinstance(v.type, Scalar) for v in i.values) for i in items)
+    if simple:
+        values = items[-1].values
+        for number in reversed(range(len(items) - 1)):
+            hit = cx.e("eq", k, cx.e.integer(number))
+            pairs = zip(items[number].values, values, strict=True)
+            values = tuple(cx.e("select", hit, x, y) for x, y in pairs)
+        return AV(items[0].type, values)
+
+    def rest(number: int) -> AV:
+        if number == len(items) - 1:
+            return items[number]
+        hit = cx.e("eq", k, cx.e.integer(number))
+        (result,) = cx.choose(hit, lambda: [items[number]], lambda: [rest(number + 1)])
+        return result
+
+    return rest(0)
+
+
+def _array_item(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
+    assert isinstance(subject.type, Array)
+    rank = subject.type.rank
+    for part in parts:
+        if isinstance(part.type, Slice) or part.literal is Ellipsis or not isinstance(as_number(cx, part).type, Number):
+            raise cx.error(
+                f"arrays are indexed with ints here, not with {show(part.type)}", "slices and masks come later",
+                "loop over the index, or pass the part you need as an argument of its own",
+            )  # fmt: skip
+    if len(parts) > rank:
+        raise cx.error(f"too many indices for array: array is {rank}-dimensional, but {len(parts)} were indexed",
+                       show(subject.type))  # fmt: skip
+    sizes = array_sizes(cx, subject)
+    indices: list[Value] = []
+    for axis, part in enumerate(parts):
+        message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+        given = _integer(cx, part)
+        indices.append(checked_index(cx, part, sizes[axis], "IndexError", message, given, sizes[axis]))
+    return array_element(cx, subject, indices)
+
+
+def array_element(cx: Frame, subject: AV, indices: Sequence[Value]) -> AV:
+    """An element, or a row view when there are fewer indices than axes.  The indices are in range."""
+    assert isinstance(subject.type, Array)
+    if len(indices) == subject.type.rank:
+        value = cx.e("array_get", subject.value, *indices)
+        return AV(Number(subject.type.dtype, weak=False), (value,))
+    view = subject.value
+    for index in indices:
+        view = cx.e("view_index", view, index, axis=0)
+    assert isinstance(view.type, ArrayRef)
+    return AV(Array(view.type.dtype, view.type.rank, view.type.contiguous), (view,))
+
+

@@ -1,0 +1,95 @@
+"""Matrix products: `@`, np.dot, np.matmul for ranks 1 and 2, on the 2-D `matmul` primitive and its views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.infer.elementwise import array_sizes, elementwise, require_equal
+from pullback.infer.engine import Frame
+from pullback.infer.values import AV
+from pullback.ir.node import Value
+from pullback.types import Array, DType, Number, show
+
+__all__ = ["dot", "matmul"]
+
+
+def matmul(cx: Frame, a: AV, b: AV) -> AV:
+    """a @ b."""
+    if not isinstance(a.type, Array) or not isinstance(b.type, Array) or 0 in (a.type.rank, b.type.rank):
+        raise cx.error(
+            f"@ takes arrays, not {show(a.type)} and {show(b.type)}", "matmul has no meaning for scalars", "use *"
+        )
+    if a.type.rank > 2 or b.type.rank > 2:
+        raise cx.error("@ of arrays of rank above 2 is not supported", f"ranks {a.type.rank} and {b.type.rank}",
+                       "loop over the leading axes")  # fmt: skip
+    a, b = _common_dtype(cx, a, b)
+    assert isinstance(a.type, Array) and isinstance(b.type, Array)
+    m, n = array_sizes(cx, a), array_sizes(cx, b)
+    require_equal(cx, m[-1], n[0], _mismatch(m, n), *m, *n)
+    if a.type.rank == 1 and b.type.rank == 1:
+        return _inner(cx, a, b)
+    left = cx.e("view_expand", a.value, axis=0) if a.type.rank == 1 else a.value
+    right = cx.e("view_expand", b.value, axis=1) if b.type.rank == 1 else b.value
+    product = cx.e("matmul", left, right)
+    zero = cx.e.integer(0)
+    if a.type.rank == 1:
+        product = cx.e("view_index", product, zero, axis=0)
+    elif b.type.rank == 1:
+        product = cx.e("view_index", product, zero, axis=1)
+    return _array(cx, product)
+
+
+def _array(cx: Frame, value: Value) -> AV:
+    from pullback.types import ArrayRef
+
+    assert isinstance(value.type, ArrayRef)
+    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous), (value,))
+
+
+def _inner(cx: Frame, a: AV, b: AV) -> AV:
+    from pullback.infer.arithmetic import number_binary
+
+    return elementwise(cx, [a, b], lambda cx, items: number_binary(cx, "*", *items), output="sum")
+
+
+def _common_dtype(cx: Frame, a: AV, b: AV) -> tuple[AV, AV]:
+    from pullback.infer.arithmetic import convert, promote
+
+    assert isinstance(a.type, Array) and isinstance(b.type, Array)
+    result = promote(Number(a.type.dtype, False), Number(b.type.dtype, False)).dtype
+    if not result.is_float and a.type.rank + b.type.rank > 2:
+        raise cx.error("matrix products of integer arrays are not supported", show(a.type), "use .astype(float) first")
+    if result is DType.BOOL:
+        raise cx.error("products of bool arrays are not supported")
+
+    def cast(av: AV) -> AV:
+        assert isinstance(av.type, Array)
+        if av.type.dtype is result:
+            return av
+
+        def item(cx: Frame, items: Sequence[AV]) -> AV:
+            return AV(Number(result, False), (convert(cx, items[0], result),))
+
+        return elementwise(cx, [av], item)
+
+    return cast(a), cast(b)
+
+
+def _mismatch(m: Sequence[Value], n: Sequence[Value]) -> str:
+    parts = []
+    number = 0
+    for shape in (m, n):
+        inner = ",".join("{" + str(number + i) + "}" for i in range(len(shape)))
+        number += len(shape)
+        parts.append(f"({inner}{',' if len(shape) == 1 else ''})")
+    inner_dimension = "{" + str(len(m) - 1) + "}", "{" + str(len(m)) + "}"
+    return f"shapes {parts[0]} and {parts[1]} not aligned: {inner_dimension[0]} != {inner_dimension[1]}"
+
+
+def dot(cx: Frame, a: AV, b: AV) -> AV:
+    """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
+    from pullback.infer.arithmetic import binary
+
+    if not isinstance(a.type, Array) or not isinstance(b.type, Array):
+        return binary(cx, "*", a, b)
+    return matmul(cx, a, b)

@@ -1,0 +1,139 @@
+"""Names outside the function: globals, builtins, closure cells, defaults; and Python objects as abstract values.
+
+Functions, classes, modules, None, bool, str are constants, guarded: another object under the name means another
+specialization.  Numbers, arrays and containers are hidden run-time arguments, read anew at every call.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from typing import Any
+
+import numpy as np
+
+from pullback.infer.engine import BUILTINS, Frame
+from pullback.infer.values import AV
+from pullback.prims.base import get
+from pullback.runtime.boundary import Guard, Hidden, abstract
+from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
+
+__all__ = ["captured_values", "default_values", "function_value", "global_value", "object_value"]
+
+
+def global_value(cx: Frame, name: str) -> AV:
+    """The value of a global or builtin name at call time."""
+    if name in cx.code.globals:
+        return object_value(cx, cx.code.globals[name], "global", cx.code.globals, name)
+    if name in BUILTINS:
+        return object_value(cx, BUILTINS[name], "", None, name)
+    raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name")
+
+
+def captured_values(cx: Frame) -> list[AV]:
+    """The free variables of a top-level function, from its cells."""
+    function = cx.code.python
+    assert function is not None
+    names = cx.code.untyped.attrs.get("captures", ())
+    assert isinstance(names, tuple)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    found: list[AV] = []
+    for name in names:
+        cell = cells[name]
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise cx.error(f"free variable '{name}' is not set yet", "call the function after it is assigned") from None
+        found.append(object_value(cx, value, "cell", cell, None, name))
+    return found
+
+
+def default_values(cx: Frame, function: python_types.FunctionType) -> dict[str, AV]:
+    """Defaults of a top-level function by parameter name."""
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    names = positional[len(positional) - len(defaults) :]
+    found = {
+        name: object_value(cx, value, "default", function, index, name)
+        for index, (name, value) in enumerate(zip(names, defaults, strict=True))
+    }
+    for name, value in (function.__kwdefaults__ or {}).items():
+        found[name] = object_value(cx, value, "keyword", function, name, name)
+    return found
+
+
+def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str = "") -> AV:
+    """The abstract value of a Python object found at (kind, container, key).  kind "": a builtin, never guarded."""
+    label = label or str(key)
+    constant = constant_type(cx, value, label)
+    if constant is None:
+        return _hidden(cx, value, kind, container, key, label)
+    if kind:
+        cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
+    return AV(constant, (), value) if isinstance(value, str | bool) else AV(constant)
+
+
+def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
+    """The type of an object that is a constant while compiling, else None."""
+    from pullback.infer.surface import builtin_name
+
+    if value is None:
+        return NONE
+    if type(value) is bool:
+        return Constant(value)
+    if type(value) is str:
+        return Str(value)
+    if isinstance(value, python_types.ModuleType):
+        return Module(value.__name__)
+    known = builtin_name(value)
+    if known is not None:
+        return Builtin(known)
+    request = getattr(value, "__pullback__", None)
+    if request is not None:
+        return transformed_type(cx, request)
+    if isinstance(value, python_types.FunctionType):
+        return Closure(cx.session.code_of(value), (), value.__name__)
+    if callable(value) and not isinstance(value, np.generic):
+        module = getattr(value, "__module__", "") or ""
+        label = getattr(value, "__qualname__", None) or type(value).__name__
+        raise cx.error(
+            f"{name} ({module + '.' if module else ''}{label}) is not known to pullback",
+            "this callable is neither plain Python nor one of the known functions",
+            "write it as a Python function, or use one of the functions in docs/functions.md",
+        )
+    return None
+
+
+def transformed_type(cx: Frame, request: Any) -> Type:
+    """The type of pb.jit(f), pb.grad(f), ...: `request` is (kind, function, options)."""
+    kind, function, options = request
+    inner = constant_type(cx, function, getattr(function, "__name__", "function"))
+    assert inner is not None
+    return inner if kind == "jit" else Transformed(kind, inner, tuple(options))
+
+
+def function_value(cx: Frame, function: Any) -> AV:
+    """The abstract value of a callable that compiled code starts from."""
+    constant = constant_type(cx, function, getattr(function, "__name__", "function"))
+    if constant is None:
+        raise cx.error(f"{function!r} is not a function")
+    return AV(constant)
+
+
+def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str) -> AV:
+    try:
+        type_ = abstract(value, lambda inner: _constant_leaf(cx, inner, label))
+    except TypeError as error:
+        raise cx.error(f"the value of '{label}' cannot be used in compiled code", str(error)) from None
+    where = (id(container), key)
+    cx.session.hidden.setdefault(where, Hidden(type_, kind, container, key))
+    machine = slots(type_)
+    op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=[label] * len(machine))
+    return AV(type_, tuple(op.results))
+
+
+def _constant_leaf(cx: Frame, value: Any, name: str) -> Type:
+    found = constant_type(cx, value, name)
+    if found is None:
+        raise TypeError(f"a {type(value).__name__} has no meaning in compiled code")
+    return found

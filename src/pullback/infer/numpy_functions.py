@@ -1,0 +1,351 @@
+"""Functions of NumPy: ufuncs (rows of the registry) and the few that need a meaning of their own here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from pullback.infer.arithmetic import as_number, convert, number_binary, promote
+from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import ScalarRule, array_sizes, elementwise, reduce_sum
+from pullback.infer.engine import Frame
+from pullback.infer.linear import dot, matmul
+from pullback.infer.values import AV, MISSING
+from pullback.ir.node import Value
+from pullback.prims.base import Prim, PublicName
+from pullback.types import Array, DType, Number, Scalar, show
+
+__all__ = ["HANDLERS", "call_row", "is_fixed", "map_numbers"]
+
+Handler = Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]
+
+
+def map_numbers(cx: Frame, arguments: Sequence[AV], rule: ScalarRule) -> AV:
+    """A rule for numbers over numbers or, elementwise, over arrays."""
+
+    def whole(cx: Frame, operands: Sequence[AV]) -> AV:
+        operands = [as_number(cx, av) for av in operands]
+        if any(isinstance(av.type, Array) for av in operands):
+            return elementwise(cx, operands, rule)
+        for av in operands:
+            if not isinstance(av.type, Number):
+                raise cx.error(f"no meaning for {show(av.type)} here", "numbers and arrays are needed")
+        return rule(cx, operands)
+
+    return dispatch(cx, arguments, whole)
+
+
+def _accepts(prim: Prim, dtype: DType, arity: int) -> bool:
+    try:
+        prim.result_types([Scalar(dtype)] * arity, {})
+    except TypeError:
+        return False
+    return True
+
+
+def _arity(prim: Prim) -> int:
+    return next(n for n in (1, 2, 3) if _accepts(prim, DType.F64, n) or _accepts(prim, DType.I64, n))
+
+
+def common(cx: Frame, operands: Sequence[AV]) -> Number:
+    """The strong type NumPy computes in for these numbers."""
+    kinds = [av.type for av in operands]
+    assert all(isinstance(k, Number) for k in kinds)
+    result = kinds[0]
+    assert isinstance(result, Number)
+    for kind in kinds[1:]:
+        assert isinstance(kind, Number)
+        both_bool = result.dtype is DType.BOOL and kind.dtype is DType.BOOL
+        result = Number(DType.BOOL, result.weak and kind.weak) if both_bool else promote(result, kind)
+    return Number(result.dtype, weak=False)
+
+
+def _float_dtype(kind: Number) -> Number:
+    return kind if kind.dtype.is_float else Number(DType.F64, weak=False)
+
+
+def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV]) -> AV:
+    """A ufunc that is one primitive."""
+    arity = _arity(prim)
+    if len(arguments) != arity:
+        raise cx.type_error(f"{public.name}() takes {arity} argument{'s' if arity > 1 else ''} ({len(arguments)} given)")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        if not _accepts(prim, kind.dtype, arity):
+            kind = _float_dtype(kind) if not (kind.dtype is DType.BOOL and _accepts(prim, DType.I64, arity)
+                                              and not _accepts(prim, DType.F64, arity)) else Number(DType.I64, False)  # fmt: skip
+        if not _accepts(prim, kind.dtype, arity):
+            raise cx.error(f"{public.name} has no meaning for {show(kind)}")
+        values = [convert(cx, av, kind.dtype) for av in operands]
+        attrs = _literals(prim, operands)
+        result = cx.e(prim.name, *values, **attrs)
+        assert isinstance(result.type, Scalar)
+        return AV(Number(result.type.dtype, weak=False), (result,))
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _literals(prim: Prim, operands: Sequence[AV]) -> dict[str, object]:
+    """Operands written as literals (or ints) take no share at a kink."""
+    if prim.name not in ("maximum", "minimum"):
+        return {}
+    return {"literal": tuple(is_fixed(av) for av in operands)}
+
+
+def is_fixed(av: AV) -> bool:
+    """Written as a literal, or an int: takes no share of a derivative at a tie."""
+    if isinstance(av.literal, int | float) and av.literal is not MISSING:
+        return True
+    return isinstance(av.type, Number) and not av.type.dtype.is_float
+
+
+def _by_operator(operator: str, name: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        _no_keywords(cx, name, keywords)
+        if len(arguments) != 2:
+            raise cx.type_error(f"{name}() takes 2 arguments ({len(arguments)} given)")
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            kind = common(cx, operands)
+            strong = [AV(Number(o.type.dtype, False), o.values, o.literal) if o.type.weak and o.type.dtype is DType.F64  # type: ignore[union-attr]
+                      and kind.dtype is DType.F64 else o for o in operands]  # fmt: skip
+            result = number_binary(cx, operator, _strengthen(cx, strong[0], kind), strong[1])
+            assert isinstance(result.type, Number)
+            return AV(Number(result.type.dtype, False), result.values)
+
+        return map_numbers(cx, arguments, rule)
+
+    return handler
+
+
+def _strengthen(cx: Frame, av: AV, kind: Number) -> AV:
+    return AV(Number(kind.dtype, False), (convert(cx, av, kind.dtype),))
+
+
+def _no_keywords(cx: Frame, name: str, keywords: Mapping[str, AV]) -> None:
+    if keywords:
+        given = ", ".join(f"{k}=" for k in keywords)
+        raise cx.error(f"{name}: the argument {given} is not supported yet", "only the arrays themselves are")
+
+
+def _square(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _no_keywords(cx, "numpy.square", keywords)
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        x = convert(cx, operands[0], kind.dtype)
+        return AV(kind, (cx.e("mul", x, x),))
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _reciprocal(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        if not kind.dtype.is_float:
+            raise cx.error("np.reciprocal of ints is not supported", show(kind))
+        x = convert(cx, operands[0], kind.dtype)
+        return AV(kind, (cx.e("div", cx.e.like(1.0, x), x),))
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _positive(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    return map_numbers(cx, arguments, lambda cx, operands: AV(common(cx, operands), operands[0].values))
+
+
+def _logical(operation: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            from pullback.infer.truth import truth
+
+            values = [as_number(cx, truth(cx, av)).value for av in operands]
+            return AV(Number(DType.BOOL, False), (cx.e(operation, *values),))
+
+        return map_numbers(cx, arguments, rule)
+
+    return handler
+
+
+def _where(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _no_keywords(cx, "numpy.where", keywords)
+    if len(arguments) != 3:
+        raise cx.error("np.where takes a condition and two values here", f"{len(arguments)} arguments given")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        from pullback.infer.truth import truth
+
+        condition = as_number(cx, truth(cx, operands[0])).value
+        kind = common(cx, operands[1:])
+        x, y = (convert(cx, av, kind.dtype) for av in operands[1:])
+        return AV(kind, (cx.e("select", condition, x, y),))
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _clip(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    given = dict(zip(("a", "a_min", "a_max"), arguments, strict=False))
+    renamed = {{"min": "a_min", "max": "a_max"}.get(k, k): v for k, v in keywords.items()}
+    given |= renamed
+    if set(given) != {"a", "a_min", "a_max"}:
+        raise cx.type_error("np.clip takes an array and two bounds")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        x, low, high = (convert(cx, av, kind.dtype) for av in operands)
+        # A bound takes the derivative where it is the value; at a bound x gets 0.
+        e = cx.e
+        floored = e("select", e("or_", e("gt", x, low), e("isnan", x)), x, low) if kind.dtype.is_float else e("maximum", x, low)
+        result = e("select", e("or_", e("lt", floored, high), e("isnan", floored)), floored, high) if kind.dtype.is_float else e("minimum", floored, high)  # fmt: skip
+        return AV(kind, (result,))
+
+    return map_numbers(cx, [given["a"], given["a_min"], given["a_max"]], rule)
+
+
+def _sum(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _no_keywords(cx, "numpy.sum", keywords)
+    if len(arguments) != 1:
+        raise cx.error("np.sum over an axis is not supported yet", "the sum of all elements is",
+                       "sum rows in a loop")  # fmt: skip
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        (av,) = operands
+        if isinstance(av.type, Array):
+            return reduce_sum(cx, av)
+        if isinstance(av.type, Number):
+            return AV(common(cx, [av]) if av.type.dtype is not DType.BOOL else Number(DType.I64, False),
+                      (convert(cx, av, DType.I64 if av.type.dtype is DType.BOOL else av.type.dtype),))  # fmt: skip
+        raise cx.error(f"np.sum of {show(av.type)} is not supported", "arrays are summed", "use the builtin sum")
+
+    return dispatch(cx, arguments, rule)
+
+
+def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        _no_keywords(cx, name, keywords)
+        if len(arguments) != 2:
+            raise cx.type_error(f"{name}() takes 2 arrays ({len(arguments)} given)")
+        return dispatch(cx, arguments, lambda cx, operands: function(cx, *operands))
+
+    return handler
+
+
+def _cast(dtype: DType) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if not arguments:
+            return AV(Number(dtype, False), (cx.e.constant(0, Scalar(dtype)),))
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            (av,) = operands
+            if dtype is DType.BOOL:
+                from pullback.infer.truth import truth
+
+                return AV(Number(dtype, False), as_number(cx, truth(cx, av)).values)
+            return AV(Number(dtype, False), (convert(cx, av, dtype),))
+
+        return map_numbers(cx, arguments, rule)
+
+    return handler
+
+
+def _logaddexp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """max + log1p(exp(-|x - y|)), with the exact weights exp(x - result), exp(y - result) as derivative."""
+    _no_keywords(cx, "numpy.logaddexp", keywords)
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        e, kind = cx.e, _float_dtype(common(cx, operands))
+        x, y = (convert(cx, av, kind.dtype) for av in operands)
+        a, b = e("stop", x), e("stop", y)
+        gap = e("sub", a, b)
+        value = e("add", e("maximum", a, b), e("log1p", e("exp", e("neg", e("abs", gap)))))
+        value = e("select", e("eq", a, b), e("add", a, e.like(0.6931471805599453, a)), value)
+        return AV(kind, (e("attach", e("attach", value, x, _weight(cx, y, x)), y, _weight(cx, x, y)),))
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _weight(cx: Frame, x: Value, y: Value) -> Value:
+    """exp(y) / (exp(x) + exp(y)), differentiable itself."""
+    e = cx.e
+    one = e.like(1.0, x)
+    same = e("and_", e("eq", x, y), e("isinf", x))
+    gap = e("select", same, e.like(0.0, x), e("sub", x, y))
+    return e("select", same, e.like(0.5, x), e("div", one, e("add", one, e("exp", gap))))
+
+
+def _scaled(factor: float) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            kind = _float_dtype(common(cx, operands))
+            x = convert(cx, operands[0], kind.dtype)
+            return AV(kind, (cx.e("mul", x, cx.e.like(factor, x)),))
+
+        return map_numbers(cx, arguments, rule)
+
+    return handler
+
+
+def _extremum(kind: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        _no_keywords(cx, f"numpy.{kind}", keywords)
+        from pullback.infer.python_functions import extremum_of_array
+
+        if len(arguments) != 1 or not isinstance(arguments[0].type, Array):
+            raise cx.error(f"np.{kind} takes one 1-D array here", "axes come later")
+        return extremum_of_array(cx, kind, arguments[0])
+
+    return handler
+
+
+def _size(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    from pullback.infer.structures import attribute
+
+    return attribute(cx, arguments[0], "size")
+
+
+def _shape(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    from pullback.infer.structures import attribute
+
+    return attribute(cx, arguments[0], "shape")
+
+
+def _copy(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    return elementwise(cx, [arguments[0]], lambda cx, items: items[0])
+
+
+def _asarray(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    if isinstance(arguments[0].type, Array) and not keywords:
+        return arguments[0]
+    raise cx.error("arrays cannot be made from other values yet", show(arguments[0].type), "pass the array as an argument")
+
+
+def _zeros_like(value: float) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        (av,) = arguments
+        if not isinstance(av.type, Array):
+            raise cx.error(f"this needs an array, not {show(av.type)}")
+        dtype = av.type.dtype
+        if value == 0.0:
+            fresh = cx.e("array_zeros", *array_sizes(cx, av), dtype=dtype)
+            return AV(Array(dtype, av.type.rank, True), (fresh,))
+        return elementwise(cx, [av], lambda cx, items: AV(items[0].type, (cx.e.like(value, items[0].value),)))
+
+    return handler
+
+
+HANDLERS: dict[str, Handler] = {
+    "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _by_operator("**", "numpy.float_power"),
+    "numpy.divide": _by_operator("/", "numpy.divide"), "numpy.true_divide": _by_operator("/", "numpy.true_divide"),
+    "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),
+    "numpy.rad2deg": _scaled(180.0 / math.pi), "numpy.degrees": _scaled(180.0 / math.pi),
+    "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
+    "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
+    "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip, "numpy.sum": _sum,
+    "numpy.dot": _two(dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"), "numpy.inner": _two(dot, "numpy.inner"),
+    "numpy.float64": _cast(DType.F64), "numpy.float32": _cast(DType.F32), "numpy.int64": _cast(DType.I64),
+    "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL), "numpy.max": _extremum("max"),
+    "numpy.min": _extremum("min"), "numpy.amax": _extremum("max"), "numpy.amin": _extremum("min"), "numpy.size": _size,
+    "numpy.shape": _shape, "numpy.copy": _copy, "numpy.asarray": _asarray, "numpy.zeros_like": _zeros_like(0.0),
+    "numpy.ones_like": _zeros_like(1.0),
+}  # fmt: skip

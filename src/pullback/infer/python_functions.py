@@ -1,0 +1,501 @@
+"""Python's builtins: numbers, conversions, iteration, extrema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pullback.infer.arithmetic import OVERFLOW, as_number, binary, convert
+from pullback.infer.calls import call
+from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import array_sizes, elementwise
+from pullback.infer.engine import Fact, Frame
+from pullback.infer.loops import iterable, range_value
+from pullback.infer.math_functions import whole
+from pullback.infer.numpy_functions import is_fixed
+from pullback.infer.truth import constant, truth
+from pullback.infer.values import AV, MISSING, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, items_of, join
+from pullback.ir.node import Value
+from pullback.types import (
+    Array, Builtin, Closure, Constant, Dict, DType, Iterator, List, NoneType, Number, Range, Str, Transformed, Tuple,
+    Type, Union, distinct_slots, show, union_of,
+)  # fmt: skip
+
+__all__ = ["HANDLERS", "dict_method", "exception", "extremum_of_array"]
+
+Handler = Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]
+
+
+def _arity(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV], low: int, high: int) -> None:
+    if keywords:
+        raise cx.type_error(f"{name}() takes no keyword arguments here ({', '.join(keywords)})")
+    if not low <= len(arguments) <= high:
+        wanted = str(low) if low == high else f"{low} to {high}"
+        raise cx.type_error(f"{name}() takes {wanted} arguments ({len(arguments)} given)")
+
+
+def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = False) -> Handler:
+    """A builtin of one number; `arrays`: also elementwise."""
+
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        _arity(cx, name, arguments, keywords, 1, 1)
+
+        def one(cx: Frame, operands: Sequence[AV]) -> AV:
+            av = as_number(cx, operands[0])
+            if isinstance(av.type, Array) and arrays:
+                return elementwise(cx, [av], lambda cx, items: rule(cx, items[0]))
+            if not isinstance(av.type, Number):
+                raise cx.error(f"{name}() of {show(av.type)} is not supported", "a number is needed")
+            return rule(cx, av)
+
+        return dispatch(cx, arguments, one)
+
+    return handler
+
+
+def _abs(cx: Frame, av: AV) -> AV:
+    assert isinstance(av.type, Number)
+    if av.type.dtype is DType.BOOL:
+        av = AV(WEAK_INT if av.type.weak else Number(DType.BOOL, False), av.values) if not av.type.weak else AV(
+            WEAK_INT, (convert(cx, av, DType.I64),))  # fmt: skip
+        if av.type == Number(DType.BOOL, False):
+            return av
+    if av.type.dtype.is_int and av.type.weak and cx.options.checks:  # type: ignore[union-attr]
+        cx.check(cx.e("not_", cx.e("and_", cx.e("lt", av.value, cx.e.integer(0)),
+                                   cx.e("sub_overflows", cx.e.integer(0), av.value))), "OverflowError", OVERFLOW)  # fmt: skip
+    return AV(av.type, (cx.e("abs", av.value),))
+
+
+def _int(cx: Frame, av: AV) -> AV:
+    assert isinstance(av.type, Number)
+    if av.type.dtype.is_float:
+        return whole(cx, cx.e("trunc", av.value if av.type.dtype is DType.F64 else convert(cx, av, DType.F64)))
+    return AV(WEAK_INT, (convert(cx, av, DType.I64),), av.literal if isinstance(av.literal, int) else MISSING)
+
+
+def _float(cx: Frame, av: AV) -> AV:
+    literal = float(av.literal) if isinstance(av.literal, int | float) else MISSING
+    return AV(WEAK_FLOAT, (convert(cx, av, DType.F64),), literal)
+
+
+def _bool(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _arity(cx, "bool", arguments, keywords, 0, 1)
+    return truth(cx, arguments[0]) if arguments else constant(False)
+
+
+def _default(handler: Handler, value: Callable[[Frame], AV]) -> Handler:
+    """int() and float() without arguments."""
+    return lambda cx, arguments, keywords: handler(cx, arguments, keywords) if arguments else value(cx)
+
+
+def _parse_refused(name: str, handler: Handler) -> Handler:
+    def checked(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if arguments and isinstance(arguments[0].type, Str):
+            text = arguments[0].type.value
+            try:
+                return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text)) if name == "float" else AV(
+                    WEAK_INT, (cx.e.integer(int(text)),), int(text))  # fmt: skip
+            except ValueError as error:
+                raise cx.error(str(error)) from None
+        return handler(cx, arguments, keywords)
+
+    return checked
+
+
+def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    given = dict(zip(("number", "ndigits"), arguments, strict=False)) | dict(keywords)
+    digits = given.get("ndigits")
+    if digits is not None and not isinstance(digits.type, NoneType):
+        return _round_digits(cx, given["number"], digits)
+
+    def one(cx: Frame, operands: Sequence[AV]) -> AV:
+        av = as_number(cx, operands[0])
+        if not isinstance(av.type, Number):
+            raise cx.error(f"round() of {show(av.type)} is not supported", "a number is needed")
+        if not av.type.dtype.is_float:
+            return AV(WEAK_INT, (convert(cx, av, DType.I64),))
+        return whole(cx, cx.e("rint", convert(cx, av, DType.F64)))
+
+    return dispatch(cx, [given["number"]], one)
+
+
+def _round_digits(cx: Frame, number: AV, digits: AV) -> AV:
+    from pullback.infer.surface import prelude
+
+    count = digits.literal
+    if not isinstance(count, int) or not 0 <= count <= 15:
+        raise cx.error("round(x, n) needs n written as a number from 0 to 15", show(digits.type))
+    if isinstance(number.type, Number) and number.type.dtype.is_int:
+        return number
+    if number.type != WEAK_FLOAT:
+        raise cx.error(f"round(x, n) of {show(number.type)} is not supported", "", "convert with float(...)")
+    scale = AV(WEAK_FLOAT, (cx.e.constant(10.0**count),))
+    return call(cx, prelude(cx, "pullback.round_digits"), [number, scale], {})
+
+
+def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _arity(cx, "len", arguments, keywords, 1, 1)
+
+    def one(cx: Frame, operands: Sequence[AV]) -> AV:
+        (av,) = operands
+        match av.type:
+            case Tuple(items) | List(items) | Dict(_, items):
+                return AV(WEAK_INT, (cx.e.integer(len(items)),), len(items))
+            case Str(text):
+                return AV(WEAK_INT, (cx.e.integer(len(text)),), len(text))
+            case Array(_, rank, _) if rank > 0:
+                return AV(WEAK_INT, (array_sizes(cx, av)[0],))
+            case Range():
+                return AV(WEAK_INT, (cx.e("maximum", av.values[1], cx.e.integer(0)),))
+        raise cx.error(f"{show(av.type)} has no len()")
+
+    return dispatch(cx, arguments, one)
+
+
+def _pow(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    given = dict(zip(("base", "exp", "mod"), arguments, strict=False)) | dict(keywords)
+    if "mod" in given and not isinstance(given["mod"].type, NoneType):
+        raise cx.error("pow with a modulus is not supported", "", "write the loop of squarings")
+    return binary(cx, "**", given["base"], given["exp"])
+
+
+def _divmod(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _arity(cx, "divmod", arguments, keywords, 2, 2)
+    quotient, rest = binary(cx, "//", *arguments), binary(cx, "%", *arguments)
+    if cx.dead:
+        return quotient
+    return AV(Tuple((quotient.type, rest.type)), (*quotient.values, *rest.values))
+
+
+def _range(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _arity(cx, "range", arguments, keywords, 1, 3)
+    if not any(isinstance(av.type, Union) for av in arguments):
+        return range_value(cx, arguments)
+    # ints that may be Python's or NumPy's have one machine form
+    return dispatch(cx, arguments, range_value)
+
+
+def _lazy(kind: str, low: int, high: int) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        parts = list(arguments)
+        if kind == "enumerate":
+            extra = dict(keywords)
+            start = extra.pop("start", None) or (parts.pop(1) if len(parts) > 1 else AV(WEAK_INT, (cx.e.integer(0),)))
+            _arity(cx, kind, parts, extra, 1, 1)
+            parts.append(as_number(cx, start))
+        else:
+            strict = dict(keywords)
+            if kind == "zip":
+                strict.pop("strict", None)
+            _arity(cx, kind, parts, strict, low, high)
+        for part in parts[: 1 if kind == "enumerate" else None]:
+            if not isinstance(part.type, Union):
+                iterable(cx, part)
+        if kind == "zip" and "strict" in keywords:
+            _same_lengths(cx, keywords["strict"], parts)
+        return AV(Iterator(kind, tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
+
+    return handler
+
+
+def _same_lengths(cx: Frame, strict: AV, parts: Sequence[AV]) -> None:
+    if not isinstance(strict.type, Constant):
+        raise cx.error("zip: strict must be True or False")
+    if not strict.type.value:
+        return
+    lengths = [_len(cx, [part], {}) for part in parts]
+    for position, other in enumerate(lengths[1:], 2):
+        ok = cx.e("eq", lengths[0].value, other.value)
+        cx.check(ok, "ValueError", f"zip() argument {position} has another length than argument 1")
+
+
+def _isinstance(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    _arity(cx, "isinstance", arguments, keywords, 2, 2)
+    subject, kinds = arguments
+    wanted = [k.type for k in (items_of(kinds) if isinstance(kinds.type, Tuple) else [kinds])]
+    names = [k.name for k in wanted if isinstance(k, Builtin)]
+    if len(names) != len(wanted):
+        raise cx.error("isinstance takes classes", show(kinds.type))
+    if not isinstance(subject.type, Union):
+        return constant(_is_kind(subject.type, names))
+    hits = [_is_kind(m, names) for m in subject.type.members]
+    if all(hits) or not any(hits):
+        return constant(hits[0])
+    result: Value = cx.e.boolean(hits[0])
+    for index, hit in enumerate(hits[1:], 1):
+        here = cx.e("eq", subject.values[0], cx.e.integer(index))
+        result = cx.e("select", here, cx.e.boolean(hit), result)
+    holds = tuple(m for m, hit in zip(subject.type.members, hits, strict=True) if hit)
+    fails = tuple(m for m, hit in zip(subject.type.members, hits, strict=True) if not hit)
+    if cx.argument_values:
+        cx.facts[result] = Fact(cx.argument_values[0], holds, fails)
+    return AV(WEAK_BOOL, (result,))
+
+
+def _is_kind(type_: Type, names: Sequence[str]) -> bool:
+    return any(name in _classes(type_) for name in names)
+
+
+def _classes(type_: Type) -> frozenset[str]:
+    match type_:
+        case Constant() | Number(DType.BOOL, True):
+            return frozenset({"builtins.bool", "builtins.int"})
+        case Number(DType.I64, True):
+            return frozenset({"builtins.int"})
+        case Number(DType.F64, True):
+            return frozenset({"builtins.float"})
+        case Number(DType.F64, False):
+            return frozenset({"numpy.float64", "builtins.float", "numpy.floating"})
+        case Number(dtype, False):
+            return frozenset({f"numpy.{ {DType.F32: 'float32', DType.I64: 'int64', DType.I32: 'int32', DType.BOOL: 'bool_'}[dtype]}"})
+        case Tuple():
+            return frozenset({"builtins.tuple"})
+        case List():
+            return frozenset({"builtins.list"})
+        case Dict():
+            return frozenset({"builtins.dict"})
+        case Str():
+            return frozenset({"builtins.str"})
+        case Array():
+            return frozenset({"numpy.ndarray"})
+    return frozenset()
+
+
+def _sequence(kind: type[Tuple] | type[List]) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if not arguments:
+            return AV(kind(()))
+        source = iterable(cx, arguments[0])
+        if source.items is None:
+            raise cx.error("a tuple of run-time length is not supported yet", show(arguments[0].type),
+                           "iterate over the values directly")  # fmt: skip
+        items = source.items
+        return AV(kind(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))
+
+    return handler
+
+
+def exception(cx: Frame, name: str, arguments: Sequence[AV]) -> AV:
+    """SomeError("text"): what `raise` takes."""
+    parts = [AV(Builtin(name)), *(arguments[:1] or [AV(Str(""))])]
+    return AV(Tuple(tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
+
+
+def dict_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV]) -> AV:
+    """keys, values, items and get of a dict of fixed keys."""
+    assert isinstance(subject.type, Dict)
+    items = items_of(subject)
+    keys = [AV(Str(key), (), key) for key in subject.type.keys]
+    method = name.removeprefix("dict.")
+    if method == "get":
+        wanted = arguments[0].type
+        if not isinstance(wanted, Str):
+            raise cx.error("dict.get takes a string written in the source")
+        if wanted.value in subject.type.keys:
+            return items[subject.type.keys.index(wanted.value)]
+        return arguments[1] if len(arguments) > 1 else AV(NoneType())
+    chosen = keys if method == "keys" else items
+    if method == "items":
+        chosen = [AV(Tuple((k.type, v.type)), v.values) for k, v in zip(keys, items, strict=True)]
+    return AV(Tuple(tuple(c.type for c in chosen)), tuple(v for c in chosen for v in c.values))
+
+
+# --------------------------------------------------------------------------------------------------- extrema
+
+
+def _extremum(kind: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if keywords:
+            raise cx.error(f"{kind}() with {', '.join(keywords)}= is not supported yet")
+        if not arguments:
+            raise cx.type_error(f"{kind} expected at least 1 argument, got 0")
+        if len(arguments) == 1:
+            return _extremum_of(cx, kind, arguments[0])
+        return _largest(cx, kind, arguments)
+
+    return handler
+
+
+def _extremum_of(cx: Frame, kind: str, source: AV) -> AV:
+    if isinstance(source.type, Array) and source.type.rank == 1:
+        return extremum_of_array(cx, kind, source)
+    found = iterable(cx, source)
+    if found.items is not None:
+        if not found.items:
+            cx.check(cx.e.boolean(False), "ValueError", f"{kind}() iterable argument is empty")
+            return cx.stop()
+        return _largest(cx, kind, found.items)
+    from pullback.infer.surface import prelude
+
+    return call(cx, prelude(cx, f"pullback.{kind}_other"), [source], {})
+
+
+def extremum_of_array(cx: Frame, kind: str, array: AV) -> AV:
+    """max or min over all elements of an array."""
+    from pullback.infer.surface import prelude
+
+    assert isinstance(array.type, Array)
+    if array.type.rank != 1:
+        raise cx.error(f"{kind} of {show(array.type)} is not supported yet", "1-D arrays are", "loop over the rows")
+    which = "float" if array.type.dtype.is_float else "other"
+    return call(cx, prelude(cx, f"pullback.{kind}_{which}"), [array], {})
+
+
+def _largest(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    """The first of the largest (smallest); equal floats share the derivative, literals and ints take none."""
+    if len(items) == 1:
+        return items[0]
+    return dispatch(cx, items, lambda cx, operands: _largest_numbers(cx, kind, [as_number(cx, o) for o in operands]))
+
+
+def _largest_numbers(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    for av in items:
+        if isinstance(av.type, Tuple):
+            return _largest_by_comparison(cx, kind, items)
+        if not isinstance(av.type, Number):
+            raise cx.error(f"{kind}() of {show(av.type)} is not supported", "numbers are needed",
+                           "use np.maximum for arrays" if isinstance(av.type, Array) else "")  # fmt: skip
+    floats = {i.type.dtype for i in items if isinstance(i.type, Number) and i.type.dtype.is_float}
+    if len(floats) > 1:
+        return _largest_by_comparison(cx, kind, items)
+    if not floats:
+        return _largest_ints(cx, kind, items)
+    return _largest_floats(cx, kind, items, floats.pop())
+
+
+def _largest_by_comparison(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    from pullback.infer.truth import compare
+
+    best = items[0]
+    for other in items[1:]:
+        wins = truth(cx, compare(cx, ">" if kind == "max" else "<", other, best))
+        if isinstance(wins.type, Constant):
+            best = other if wins.type.value else best
+            continue
+        now = best
+        (best,) = cx.choose(wins.value, lambda other=other: [other], lambda now=now: [now])  # type: ignore[misc]
+    return best
+
+
+def _largest_ints(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    if len({i.type for i in items}) > 1:
+        return _largest_by_comparison(cx, kind, items)
+    if items[0].type.dtype is DType.BOOL:  # type: ignore[union-attr]
+        operation = "or_" if kind == "max" else "and_"
+        result = items[0].value
+        for av in items[1:]:
+            result = cx.e(operation, result, av.value)
+        return AV(items[0].type, (result,))
+    result = items[0].value
+    for av in items[1:]:
+        result = cx.e(f"python_{kind}", result, av.value)
+    return AV(items[0].type, (result,))
+
+
+def _largest_floats(cx: Frame, kind: str, items: Sequence[AV], dtype: DType) -> AV:
+    """One float slot carries the value and its derivative; which operand's type it has is a tag."""
+    values = [convert(cx, av, dtype) for av in items]
+    fixed = [is_fixed(av) for av in items]
+    comparison = "gt" if kind == "max" else "lt"
+    winner: Value = cx.e.integer(0)
+    best = values[0]
+    for position, value in enumerate(values[1:], 1):
+        wins = cx.e(comparison, value, best)
+        best = cx.e("select", wins, value, best)
+        winner = cx.e("select", wins, cx.e.integer(position), winner)
+    result = _shared(cx, kind, values, fixed)
+    joined: Type = items[0].type
+    for av in items[1:]:
+        joined = join(joined, av.type)
+    if not isinstance(joined, Union):
+        return AV(joined, (result,))
+    return _tagged(cx, items, joined, winner, result)
+
+
+def _shared(cx: Frame, kind: str, values: Sequence[Value], fixed: Sequence[bool]) -> Value:
+    """The extremum with the derivative rule of ties."""
+    if len(values) == 2:
+        return cx.e(f"python_{kind}", *values, literal=(fixed[0], fixed[1]))
+    best = values[0]
+    for value in values[1:]:
+        best = cx.e(f"python_{kind}", best, value, literal=(True, True))
+    one, zero = cx.e.like(1.0, best), cx.e.like(0.0, best)
+    ties, blocked = zero, zero
+    for value, is_literal in zip(values, fixed, strict=True):
+        here = cx.e("select", cx.e("eq", value, best), one, zero)
+        ties = cx.e("add", ties, here)
+        blocked = cx.e("add", blocked, here) if is_literal else blocked
+    share = cx.e("select", cx.e("gt", blocked, zero), zero, cx.e("div", one, ties))
+    result = best
+    for value, is_literal in zip(values, fixed, strict=True):
+        if not is_literal:
+            weight = cx.e("select", cx.e("eq", value, best), share, zero)
+            result = cx.e("attach", result, value, weight)
+    return result
+
+
+def _tagged(cx: Frame, items: Sequence[AV], joined: Union, winner: Value, result: Value) -> AV:
+    """The union of the operands' types, tagged by the winner."""
+    types = [av.type for av in items]
+    flat = union_of(*types)
+    assert isinstance(flat, Union) and flat == joined
+    tag = cx.e.integer(joined.members.index(types[0]))
+    whole_number: Value | None = None
+    for position, av in enumerate(items):
+        hit = cx.e("eq", winner, cx.e.integer(position))
+        if position:
+            tag = cx.e("select", hit, cx.e.integer(joined.members.index(av.type)), tag)
+        assert isinstance(av.type, Number)
+        if not av.type.dtype.is_float:
+            whole_number = av.value if whole_number is None else cx.e("select", hit, av.value, whole_number)
+    payload: list[Value] = []
+    for machine in distinct_slots(joined.members):
+        if machine == result.type:
+            payload.append(result)
+        else:
+            assert whole_number is not None and whole_number.type == machine
+            payload.append(whole_number)
+    return AV(joined, (tag, *payload))
+
+
+def _stop(cx: Frame, av: AV) -> AV:
+    assert isinstance(av.type, Number)
+    return AV(av.type, (cx.e("stop", av.value),)) if av.type.dtype.is_float else av
+
+
+def _rint(cx: Frame, av: AV) -> AV:
+    return AV(WEAK_FLOAT, (cx.e("rint", convert(cx, av, DType.F64)),))
+
+
+def _attach(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    y, x, w = arguments
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        a, b, c = (as_number(cx, av) for av in operands)
+        assert isinstance(a.type, Number)
+        if not a.type.dtype.is_float:
+            return a
+        return AV(a.type, (cx.e("attach", a.value, convert(cx, b, a.type.dtype), convert(cx, c, a.type.dtype)),))
+
+    return dispatch(cx, [y, x, w], rule)
+
+
+def _callable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    return constant(isinstance(arguments[0].type, Closure | Builtin | Transformed))
+
+
+def _print(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    raise cx.error("print is not supported in compiled code yet", "", "return the values and print them outside")
+
+
+HANDLERS: dict[str, Handler] = {
+    "builtins.abs": _on_number("abs", _abs, arrays=True),
+    "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), lambda cx: AV(WEAK_INT, (cx.e.integer(0),), 0)),
+    "builtins.float": _default(_parse_refused("float", _on_number("float", _float)), lambda cx: AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0)),
+    "builtins.bool": _bool, "builtins.round": _round, "builtins.len": _len, "builtins.pow": _pow,
+    "builtins.divmod": _divmod, "builtins.range": _range, "builtins.enumerate": _lazy("enumerate", 1, 2),
+    "builtins.zip": _lazy("zip", 1, 64), "builtins.reversed": _lazy("reversed", 1, 1),
+    "builtins.isinstance": _isinstance, "builtins.tuple": _sequence(Tuple), "builtins.list": _sequence(List),
+    "builtins.max": _extremum("max"), "builtins.min": _extremum("min"), "builtins.callable": _callable,
+    "builtins.print": _print, "pullback.stop": _on_number("stop", _stop), "pullback.rint": _on_number("rint", _rint),
+    "pullback.attach": _attach,
+}  # fmt: skip

@@ -1,0 +1,171 @@
+"""Tuples, attributes, unpacking, narrowing of unions, exceptions."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+
+from pullback.infer.elementwise import array_sizes
+from pullback.infer.engine import Frame
+from pullback.infer.values import AV, WEAK_INT, items_of, narrow
+from pullback.types import (
+    Array, Builtin, Closure, Dict, DType, List, Number, Str, Tuple, Type, Union, distinct_slots, show, union_of,
+)  # fmt: skip
+
+__all__ = ["attribute", "exception_of", "message_of", "restrict", "unpack", "without"]
+
+ARRAY_METHODS = ("sum", "mean", "dot", "copy", "max", "min", "item")
+_DTYPE_NAMES = {DType.BOOL: "bool_", DType.I32: "int32", DType.I64: "int64", DType.F32: "float32", DType.F64: "float64"}
+
+
+def attribute(cx: Frame, subject: AV, name: str) -> AV:
+    """subject.name for arrays and numbers."""
+    if isinstance(subject.type, Union):
+        from pullback.infer.dispatch import dispatch
+
+        return dispatch(cx, [subject], lambda cx, operands: attribute(cx, operands[0], name))
+    match subject.type:
+        case Array():
+            found = _array_attribute(cx, subject, subject.type, name)
+            if found is not None:
+                return found
+        case Number(dtype, weak):
+            if name == "real" and dtype is not DType.BOOL:
+                return subject
+            if name == "dtype" and not weak:
+                return AV(Builtin(f"numpy.{_DTYPE_NAMES[dtype]}"))
+        case Dict() if name in ("keys", "values", "items", "get"):
+            return AV(Closure(f"dict.{name}", (subject.type,), f"dict.{name}"), subject.values)
+    raise cx.error(f"{show(subject.type)} has no attribute '{name}' here", "this attribute is not known to pullback",
+                   "arrays have shape, ndim, size, dtype, T and the methods " + ", ".join(ARRAY_METHODS)
+                   if isinstance(subject.type, Array) else "")  # fmt: skip
+
+
+def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
+    if name == "shape":
+        return AV(Tuple((WEAK_INT,) * type_.rank), tuple(array_sizes(cx, av)))
+    if name == "ndim":
+        return AV(WEAK_INT, (cx.e.integer(type_.rank),), type_.rank)
+    if name == "size":
+        total = cx.e.integer(1)
+        for size in array_sizes(cx, av):
+            total = cx.e("mul", total, size)
+        return AV(WEAK_INT, (total,))
+    if name == "dtype":
+        return AV(Builtin(f"numpy.{_DTYPE_NAMES[type_.dtype]}"))
+    if name == "T":
+        perm = tuple(reversed(range(type_.rank)))
+        view = cx.e("view_transpose", av.value, perm=perm)
+        return AV(Array(type_.dtype, type_.rank, type_.contiguous and type_.rank < 2), (view,))
+    if name in ARRAY_METHODS:
+        return AV(Closure(f"ndarray.{name}", (type_,), f"ndarray.{name}"), av.values)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- narrowing
+
+
+def without(cx: Frame, av: AV, excluded: Callable[[Type], bool]) -> AV:
+    """A union whose value is known not to be one of the excluded members."""
+    assert isinstance(av.type, Union)
+    return restrict(cx, av, tuple(m for m in av.type.members if not excluded(m)))
+
+
+def restrict(cx: Frame, av: AV, possible: Sequence[Type]) -> AV:
+    """The union's value where only `possible` members remain: fewer tags, renumbered."""
+    if not isinstance(av.type, Union) or tuple(possible) == av.type.members:
+        return av
+    kept = [m for m in av.type.members if m in possible]
+    if not kept:
+        return av
+    if len(kept) == 1:
+        return narrow(av, kept[0])
+    target = union_of(*kept)
+    assert isinstance(target, Union)
+    tag = cx.e.integer(0)
+    for number, member in enumerate(kept[1:], 1):
+        hit = cx.e("eq", av.values[0], cx.e.integer(av.type.members.index(member)))
+        tag = cx.e("select", hit, cx.e.integer(number), tag)
+    if distinct_slots(target.members) == distinct_slots(av.type.members):
+        return AV(target, (tag, *av.values[1:]))
+    from pullback.types import slot_positions, slots
+
+    payload: list[object] = [None] * (len(slots(target)) - 1)
+    for member in kept:
+        inner = narrow(av, member)
+        for position, value in zip(slot_positions(target, member), inner.values, strict=True):
+            payload[position - 1] = value
+    return AV(target, (tag, *payload))  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------- unpacking
+
+
+def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
+    """The `count` items of an unpacking assignment."""
+    from pullback.infer.indexing import array_element
+
+    match av.type:
+        case Tuple(items) | List(items):
+            if len(items) != count:
+                word = "too many values to unpack" if len(items) > count else "not enough values to unpack"
+                raise cx.error(f"{word} (expected {count}, got {len(items)})", f"this is {show(av.type)}")
+            return items_of(av)
+        case Dict(keys, _):
+            if len(keys) != count:
+                raise cx.error(f"a dict of {len(keys)} keys cannot be unpacked into {count} names")
+            return [AV(Str(key), (), key) for key in keys]
+        case Array(_, rank, _) if rank > 0:
+            size = array_sizes(cx, av)[0]
+            wanted = cx.e.integer(count)
+            enough = cx.e("ge", size, wanted)
+            cx.check(enough, "ValueError", f"not enough values to unpack (expected {count}, got {{0}})", size)
+            cx.check(cx.e("eq", size, wanted), "ValueError", f"too many values to unpack (expected {count})")
+            return [array_element(cx, av, [cx.e.integer(k)]) for k in range(count)]
+        case Union():
+            return _unpack_union(cx, av, count)
+    raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked")
+
+
+def _unpack_union(cx: Frame, av: AV, count: int) -> list[AV]:
+    from pullback.infer.dispatch import dispatch
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        items = unpack(cx, operands[0], count)
+        return AV(Tuple(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))
+
+    whole = dispatch(cx, [av], rule)
+    if isinstance(whole.type, Tuple):
+        return items_of(whole)
+    raise cx.error(f"cannot unpack {show(av.type)}")
+
+
+# ------------------------------------------------------------------------------------------------ exceptions
+
+
+def exception_of(cx: Frame, av: AV) -> tuple[str, str]:
+    """Name and message of the exception a `raise` statement is given."""
+    match av.type:
+        case Builtin(name):
+            return _exception_name(cx, name), ""
+        case Tuple((Builtin(name), Str(message))):
+            return _exception_name(cx, name), message.replace("{", "{{").replace("}", "}}")
+    raise cx.error("only `raise SomeError` and `raise SomeError(\"text\")` with a builtin exception are supported",
+                   show(av.type))  # fmt: skip
+
+
+def _exception_name(cx: Frame, name: str) -> str:
+    short = name.removeprefix("builtins.")
+    kind = getattr(builtins, short, None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        raise cx.error(f"{short} is not an exception class", "raise a builtin exception")
+    return short
+
+
+def message_of(cx: Frame, av: AV) -> str:
+    """The text of an assert."""
+    if isinstance(av.type, Str):
+        return av.type.value.replace("{", "{{").replace("}", "}}")
+    raise cx.error("the message of an assert must be a string written in the source", show(av.type))
+
+

@@ -1,0 +1,198 @@
+"""Truth values and comparisons, and what they tell of the types of unions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.infer.arithmetic import as_number, convert, promote
+from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import elementwise
+from pullback.infer.engine import Fact, Frame
+from pullback.infer.values import AV, WEAK_BOOL, items_of
+from pullback.ir.node import Value
+from pullback.types import (
+    NONE, Array, BoxedFunction, Builtin, Closure, Constant, Dict, DType, List, Module, NoneType, Number, Range, Str,
+    Transformed, Tuple, Type, Union, show,
+)  # fmt: skip
+
+__all__ = ["compare", "constant", "negate", "truth"]
+
+_COMPARE = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+def constant(value: bool) -> AV:
+    return AV(Constant(value), (), value)
+
+
+def truth(cx: Frame, av: AV, subject: Value | None = None) -> AV:
+    """bool(av): a Constant or a machine bool."""
+    result = dispatch(cx, [av], lambda cx, operands: _truth(cx, operands[0]))
+    if isinstance(av.type, Union) and subject is not None and result.values:
+        # None is false: where the condition holds, the value is not None.
+        holds = tuple(m for m in av.type.members if not isinstance(m, NoneType))
+        cx.facts.setdefault(result.value, Fact(subject, holds, av.type.members))
+    return result
+
+
+def _truth(cx: Frame, av: AV) -> AV:
+    match av.type:
+        case Constant():
+            return av
+        case Number(DType.BOOL, _):
+            return AV(WEAK_BOOL, av.values)
+        case Number():
+            return AV(WEAK_BOOL, (cx.e("ne", av.value, cx.e.like(0, av.value)),))
+        case NoneType():
+            return constant(False)
+        case Str(value):
+            return constant(bool(value))
+        case Tuple(items) | List(items) | Dict(_, items):
+            return constant(bool(items))
+        case Range():
+            return AV(WEAK_BOOL, (cx.e("gt", av.values[1], cx.e.integer(0)),))
+        case Closure() | Builtin() | Module() | Transformed() | BoxedFunction():
+            return constant(True)
+        case Array():
+            raise cx.error("the truth value of an array is ambiguous", f"this is {show(av.type)}",
+                           "compare a single element, or use np.sum(...) > 0")  # fmt: skip
+    raise cx.error(f"no truth value for {show(av.type)}")
+
+
+def negate(cx: Frame, av: AV) -> AV:
+    """not av, for a truth value."""
+    if isinstance(av.type, Constant):
+        return constant(not av.type.value)
+    result = cx.e("not_", av.value)
+    fact = cx.facts.get(av.value)
+    if fact is not None:
+        cx.facts[result] = fact.negated()
+    return AV(WEAK_BOOL, (result,))
+
+
+def compare(cx: Frame, operator: str, a: AV, b: AV, subject: Value | None = None) -> AV:
+    """One comparison; chains are split by the front end."""
+    if operator in ("is", "is not"):
+        return _identity(cx, operator, a, b, subject)
+    if operator in ("in", "not in"):
+        found = _contains(cx, b, a)
+        return negate(cx, found) if operator == "not in" else found
+    return dispatch(cx, [a, b], lambda cx, operands: _compare(cx, operator, *operands))
+
+
+def _compare(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    if operator in ("==", "!=") and (result := _static_equality(a, b)) is not None:
+        return constant(result is (operator == "=="))
+    a, b = as_number(cx, a), as_number(cx, b)
+    match a.type, b.type:
+        case Number(), Number():
+            return _compare_numbers(cx, operator, a, b)
+        case (Array() | Number(), Array() | Number()):
+            return elementwise(cx, [a, b], lambda cx, items: _compare_numbers(cx, operator, *items))
+        case (Tuple(p), Tuple(q)) | (List(p), List(q)):
+            return _compare_sequences(cx, operator, a, b, len(p), len(q))
+    if operator in ("==", "!="):
+        return constant(operator == "!=")
+    raise cx.error(f"{operator} is not supported between {show(a.type)} and {show(b.type)}")
+
+
+def _static_equality(a: AV, b: AV) -> bool | None:
+    match a.type, b.type:
+        case (Str(x), Str(y)):
+            return x == y
+        case (NoneType(), NoneType()):
+            return True
+        case (Constant(x), Constant(y)):
+            return x == y
+    if isinstance(a.type, Builtin | Module | Closure) and isinstance(b.type, Builtin | Module | Closure):
+        return a.type == b.type
+    return None
+
+
+def _compare_numbers(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    assert isinstance(a.type, Number) and isinstance(b.type, Number)
+    kind = a.type if a.type == b.type else promote(a.type, b.type)
+    weak = a.type.weak and b.type.weak
+    x, y = convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)
+    return AV(Number(DType.BOOL, weak), (cx.e(_COMPARE[operator], x, y),))
+
+
+def _compare_sequences(cx: Frame, operator: str, a: AV, b: AV, m: int, n: int) -> AV:
+    pairs = list(zip(items_of(a), items_of(b), strict=False))
+    if operator in ("==", "!="):
+        equal = constant(m == n)
+        if m == n:
+            for x, y in pairs:
+                equal = _both(cx, equal, truth(cx, compare(cx, "==", x, y)))
+        return negate(cx, equal) if operator == "!=" else equal
+    return _lexicographic(cx, operator, pairs, constant({"<": m < n, "<=": m <= n, ">": m > n, ">=": m >= n}[operator]))
+
+
+def _lexicographic(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], last: AV) -> AV:
+    """The first pair that differs decides."""
+    result = last
+    for x, y in reversed(pairs):
+        differs = as_number(cx, truth(cx, compare(cx, "!=", x, y)))
+        decided = as_number(cx, truth(cx, compare(cx, operator[0], x, y)))
+        result = AV(WEAK_BOOL, (cx.e("select", differs.value, decided.value, as_number(cx, result).value),))
+    return result
+
+
+def _both(cx: Frame, a: AV, b: AV) -> AV:
+    if isinstance(a.type, Constant):
+        return b if a.type.value else a
+    if isinstance(b.type, Constant):
+        return a if b.type.value else b
+    return AV(WEAK_BOOL, (cx.e("and_", a.value, b.value),))
+
+
+def _contains(cx: Frame, container: AV, item: AV) -> AV:
+    if isinstance(container.type, Dict):
+        if not isinstance(item.type, Str):
+            raise cx.error("`in` on a dict takes a string written in the source")
+        return constant(item.type.value in container.type.keys)
+    if isinstance(container.type, Str) and isinstance(item.type, Str):
+        return constant(item.type.value in container.type.value)
+    if not isinstance(container.type, Tuple | List):
+        raise cx.error(f"`in` is not supported on {show(container.type)}", "tuples, lists and dicts are")
+    result: AV = constant(False)
+    for other in items_of(container):
+        equal = truth(cx, compare(cx, "==", item, other))
+        result = negate(cx, _both(cx, negate(cx, result), negate(cx, equal)))
+    return result
+
+
+def _identity(cx: Frame, operator: str, a: AV, b: AV, subject: Value | None) -> AV:
+    """`is` for None, bools and functions."""
+    wanted = operator == "is"
+    if isinstance(b.type, NoneType | Constant | Builtin | Closure | Module | Str):
+        return _is_constant(cx, a, b.type, wanted, subject)
+    if isinstance(a.type, NoneType):
+        return _is_constant(cx, b, NONE, wanted, None)
+    if a.values and a.values == b.values and a.type == b.type:
+        return constant(wanted)
+    raise cx.error(f"`{operator}` between {show(a.type)} and {show(b.type)} has no fixed answer",
+                   "identity of numbers and arrays is not tracked", "compare with ==")  # fmt: skip
+
+
+def _is_constant(cx: Frame, av: AV, target: Type, wanted: bool, subject: Value | None) -> AV:
+    if isinstance(target, Constant) and av.type == WEAK_BOOL:
+        same = av.value if target.value else cx.e("not_", av.value)
+        return AV(WEAK_BOOL, (same if wanted else cx.e("not_", same),))
+    if not isinstance(av.type, Union):
+        return constant((av.type == target) is wanted)
+    if target not in av.type.members:
+        return constant(not wanted)
+    index = av.type.members.index(target)
+    tag = cx.e("eq" if wanted else "ne", av.values[0], cx.e.integer(index))
+    if subject is not None:
+        others = tuple(m for m in av.type.members if m != target)
+        fact = Fact(subject, (target,), others)
+        cx.facts[tag] = fact if wanted else fact.negated()
+    return AV(WEAK_BOOL, (tag,))
+
+
+def require_array(cx: Frame, av: AV) -> Array:
+    """The array type of a value that must be an array."""
+    if not isinstance(av.type, Array):
+        raise cx.error(f"an array is needed, not {show(av.type)}")
+    return av.type

@@ -1,0 +1,235 @@
+"""Abstract values: a type together with the machine values that represent it, and how they join and convert.
+
+    AV(Tuple((float, int)), (%x: f64, %n: i64))
+    join(float, np.float64)  ->  Union(float, np.float64): a tag and one shared f64 slot
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Block, Value
+from pullback.prims.base import Emitter, get
+from pullback.types import (
+    NEVER, Array, ArrayRef, Box, Buffer, Closure, Constant, Dict, DType, Iterator, List, Machine, Never, Number,
+    Scalar, Slice, Transformed, Tuple, Type, Unbound, Union, slot_positions, slots, union_of,
+)  # fmt: skip
+
+__all__ = ["AV", "MISSING", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "coerce", "depth", "items_of", "join", "members", "narrow", "zero"]
+
+MISSING = object()  # AV.literal of a value that is not written as a literal
+WEAK_BOOL, WEAK_INT, WEAK_FLOAT = Number(DType.BOOL), Number(DType.I64), Number(DType.F64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AV:
+    """An abstract value.  `literal`: the Python constant it was written as, if it was."""
+
+    type: Type
+    values: tuple[Value, ...] = ()
+    literal: object = MISSING
+
+    def __post_init__(self) -> None:
+        if len(self.values) != len(slots(self.type)):
+            raise InternalError(f"{len(self.values)} values for {self.type}")
+
+    @property
+    def value(self) -> Value:
+        """The only machine value."""
+        (value,) = self.values
+        return value
+
+
+def items_of(av: AV) -> list[AV]:
+    """The items of a fixed structure, each with its own machine values."""
+    assert isinstance(av.type, Tuple | List | Dict | Iterator | Slice | Closure)
+    parts = {Iterator: "parts", Slice: "parts", Closure: "captured"}.get(type(av.type), "items")
+    items: list[AV] = []
+    position = 0
+    for type_ in getattr(av.type, parts):
+        width = len(slots(type_))
+        items.append(AV(type_, av.values[position : position + width]))
+        position += width
+    return items
+
+
+def members(av: AV) -> list[AV]:
+    """One abstract value per alternative; a value that is not a union is its only one."""
+    if not isinstance(av.type, Union):
+        return [av]
+    return [narrow(av, member) for member in av.type.members]
+
+
+def narrow(av: AV, member: Type) -> AV:
+    """The union's value seen as one member."""
+    assert isinstance(av.type, Union)
+    return AV(member, tuple(av.values[i] for i in slot_positions(av.type, member)))
+
+
+# ------------------------------------------------------------------------------------------------------- join
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that holds the values of both.  Numbers of unlike kinds become a union; nothing is lost."""
+    if a == b or b == NEVER:
+        return a
+    if a == NEVER:
+        return b
+    if isinstance(a, Union) or isinstance(b, Union):
+        return _join_unions(a, b)
+    merged = _merge(a, b)
+    return merged if merged is not None else union_of(a, b)
+
+
+def _merge(a: Type, b: Type) -> Type | None:
+    """The join of two types of one kind, or None when they stay apart as members of a union."""
+    match a, b:
+        case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
+            return a if a == b else WEAK_BOOL
+        case (Array(d, r, c), Array(d2, r2, c2)) if d == d2 and r == r2:
+            return Array(d, r, c and c2)
+        case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
+            return type(a)(_join_all(x, y))  # type: ignore[call-arg]
+        case (Dict(k, x), Dict(k2, y)) if k == k2:
+            return Dict(k, _join_all(x, y))
+        case (Slice(x), Slice(y)):
+            return Slice(_join_all(x, y))  # type: ignore[arg-type]
+        case (Iterator(k, x), Iterator(k2, y)) if k == k2 and len(x) == len(y):
+            return Iterator(k, _join_all(x, y))
+        case (Closure(c, x, n), Closure(c2, y, _)) if c == c2 and len(x) == len(y):
+            return Closure(c, _join_all(x, y), n)
+        case (Transformed(k, f, o), Transformed(k2, g, o2)) if (k, o) == (k2, o2):
+            return Transformed(k, join(f, g), o)
+        case (Unbound(), Unbound()):
+            return a
+    return None
+
+
+def _join_all(x: Sequence[Type], y: Sequence[Type]) -> tuple[Type, ...]:
+    return tuple(join(a, b) for a, b in zip(x, y, strict=True))
+
+
+def _join_unions(a: Type, b: Type) -> Type:
+    found = list(a.members) if isinstance(a, Union) else [a]
+    for member in b.members if isinstance(b, Union) else (b,):
+        for i, other in enumerate(found):
+            merged = other if other == member else _merge(other, member)
+            if merged is not None:
+                found[i] = merged
+                break
+        else:
+            found.append(member)
+    return union_of(*found)
+
+
+def depth(type_: Type) -> int:
+    """How deep structures nest: what grows without bound is recursive data."""
+    match type_:
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _) | Union(items):
+            return 1 + max(map(depth, items), default=0)
+        case Transformed(_, function, _):
+            return 1 + depth(function)
+        case _:
+            return 0
+
+
+# ----------------------------------------------------------------------------------------------------- coerce
+
+
+def zero(e: Emitter, machine: Machine) -> Value:
+    """A placeholder of the machine type for a slot that is not read on this path."""
+    match machine:
+        case Scalar():
+            return e.constant(0, machine)
+        case ArrayRef(dtype, rank, contiguous):
+            fresh = e("array_zeros", *[e.integer(0)] * rank, dtype=dtype)
+            return fresh if contiguous else e("view_relax", fresh)
+        case Box(name):
+            return e("box_null", name=name)
+        case Buffer(element):
+            return e("buffer", e.integer(0), element=element)
+
+
+def coerce(e: Emitter, av: AV, target: Type) -> AV:
+    """The same Python value represented as `target`, a type that `join` made from the value's own."""
+    source = av.type
+    if source == target:
+        return av
+    if isinstance(source, Never):
+        return AV(target, tuple(zero(e, slot) for slot in slots(target)))
+    if isinstance(target, Union):
+        return _into_union(e, av, target)
+    match source, target:
+        case Constant(value), Number(DType.BOOL, True):
+            return AV(target, (e.boolean(value),))
+        case Array(), Array():
+            return AV(target, (e("view_relax", av.value),))
+        case Tuple(), Tuple(inner) if len(source.items) == len(inner):
+            return _structure(e, av, target, inner)
+        case List(), List(inner) if len(source.items) == len(inner):
+            return _structure(e, av, target, inner)
+        case Dict(), Dict(_, inner):
+            return _structure(e, av, target, inner)
+        case (Slice(), Slice(inner)) | (Iterator(), Iterator(_, inner)) | (Closure(), Closure(_, inner, _)):
+            return _structure(e, av, target, inner)
+        case Transformed(_, function, _), Transformed(_, wanted, _):
+            return AV(target, coerce(e, AV(function, av.values), wanted).values)
+        case Unbound(), Unbound():
+            return AV(target)
+        case _:
+            raise InternalError(f"no conversion from {source} to {target}")
+
+
+def _structure(e: Emitter, av: AV, target: Type, inner: Sequence[Type]) -> AV:
+    parts = [coerce(e, item, wanted) for item, wanted in zip(items_of(av), inner, strict=True)]
+    return AV(target, tuple(value for part in parts for value in part.values))
+
+
+def _fits(source: Type, target: Type) -> bool:
+    return join(source, target) == target
+
+
+def _into_union(e: Emitter, av: AV, target: Union) -> AV:
+    if isinstance(av.type, Union):
+        return _between_unions(e, av, target)
+    index = next((i for i, member in enumerate(target.members) if _fits(av.type, member)), None)
+    if index is None:
+        raise InternalError(f"{av.type} is no member of {target}")
+    inner = coerce(e, av, target.members[index])
+    return AV(target, (e.integer(index), *_spread(e, inner, target)))
+
+
+def _spread(e: Emitter, av: AV, union: Union) -> tuple[Value, ...]:
+    """The payload of the union for one member: its values in place, placeholders elsewhere."""
+    payload: list[Value | None] = [None] * (len(slots(union)) - 1)
+    for position, value in zip(slot_positions(union, av.type), av.values, strict=True):
+        payload[position - 1] = value
+    machines = slots(union)[1:]
+    return tuple(v if v is not None else zero(e, machines[i]) for i, v in enumerate(payload))
+
+
+def _between_unions(e: Emitter, av: AV, target: Union) -> AV:
+    assert isinstance(av.type, Union)
+    alternatives = []
+    for member in members(av):
+        into = _into_union(e, member, target)
+        alternatives.append(into)
+    tag = av.values[0]
+    result = list(alternatives[-1].values)
+    for i in reversed(range(len(alternatives) - 1)):
+        chosen = e("eq", tag, e.integer(i))
+        for k, value in enumerate(alternatives[i].values):
+            result[k] = _choose(e, chosen, value, result[k])
+    return AV(target, tuple(result))
+
+
+def _choose(e: Emitter, condition: Value, x: Value, y: Value) -> Value:
+    if x is y:
+        return x
+    if isinstance(x.type, Scalar):
+        return e("select", condition, x, y)
+    assert x.type is not None
+    return e.append(get("if"), [condition], blocks=[Block([], [], [x]), Block([], [], [y])], types=[x.type]).result
+

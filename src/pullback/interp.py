@@ -1,0 +1,407 @@
+"""The reference interpreter: runs a typed Program on NumPy scalars and arrays, slowly and plainly.
+
+    run(program, [np.float64(3.0)])  ->  [np.float64(9.0)]        for  def square(x: f64) -> f64: return mul x, x
+
+It is the oracle of the tests, so it is strict where compiled code is fast: an index out of range, memory used after
+`free`, a residual read before it was written or a record opened as the wrong variant is an InternalError.  A failed
+check raises the exception it names, with the span of the check as `pullback_span`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.diagnostic import InternalError, Span
+from pullback.ir.node import Block, Op, Program, Value
+from pullback.prims import get
+from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.types import ArrayRef, DType, Machine, Scalar
+
+__all__ = ["run"]
+
+Environment = dict[Value, Any]
+Step = Callable[[Environment], None]
+
+# A compiled call takes about four Python frames; frames of pure Python use no C stack.
+_RECURSION_LIMIT = 120_000
+
+
+def run(program: Program, arguments: Sequence[object]) -> list[object]:
+    """The results of the program's entry on machine values (one per slot of its parameters)."""
+    entry = program.functions[program.entry]
+    values = [_argument(value, param.type) for value, param in zip(arguments, entry.body.params, strict=True)]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        with np.errstate(all="ignore"):
+            return list(_Machine(program).function(program.entry)(values))
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _argument(value: object, type_: Machine | None) -> object:
+    if isinstance(type_, Scalar):
+        dtype: Any = NUMPY_DTYPES[type_.dtype]
+        return dtype(value)
+    if isinstance(type_, ArrayRef):
+        array = np.asarray(value)
+        if array.dtype != NUMPY_DTYPES[type_.dtype] or array.ndim != type_.rank:
+            raise InternalError(f"an argument of type {type_} is needed, not {array.dtype} of rank {array.ndim}")
+        return array
+    return value
+
+
+class _Record:
+    """A box: its variant and its slots."""
+
+    __slots__ = ("slots", "variant")
+
+    def __init__(self, variant: int, slots: list[Any]) -> None:
+        self.variant = variant
+        self.slots = slots
+
+
+_UNSET = object()
+
+
+class _Store:
+    """A residual buffer or accumulator."""
+
+    __slots__ = ("elements", "freed")
+
+    def __init__(self, elements: list[Any]) -> None:
+        self.elements = elements
+        self.freed = False
+
+    def put(self, index: int, value: Any) -> None:
+        if self.freed or index < len(self.elements):
+            raise InternalError(f"buffer element {index} is written {'after free' if self.freed else 'again'}")
+        self.elements.extend([_UNSET] * (index - len(self.elements)))
+        self.elements.append(value)
+
+    def get(self, index: int) -> Any:
+        if self.freed:
+            raise InternalError(f"buffer element {index} is read after free")
+        found = self.elements[index] if 0 <= index < len(self.elements) else _UNSET
+        if found is _UNSET:
+            raise InternalError(f"buffer element {index} is read and was never written")
+        return found
+
+    def increase(self, index: int, value: Any) -> None:
+        self.elements[index] = self.get(index) + value
+
+
+def _position(array: Any, indices: Sequence[Any]) -> tuple[int, ...]:
+    position = tuple(map(int, indices))
+    for index, size in zip(position, array.shape, strict=True):
+        if not 0 <= index < size:
+            raise InternalError(f"index {position} is outside an array of shape {array.shape}")
+    return position
+
+
+def _array_inc(array: Any, *rest: Any) -> None:
+    position = _position(array, rest[:-1])
+    array[position] = array[position] + rest[-1]
+
+
+def _view_index(array: Any, index: Any, axis: int) -> Any:
+    if not 0 <= index < array.shape[axis]:
+        raise InternalError(f"index {index} is outside axis {axis} of an array of shape {array.shape}")
+    return array[(slice(None),) * axis + (int(index), Ellipsis)]
+
+
+def _poison(dtype: Any) -> Any:
+    """What memory that nobody has set or that was freed reads as."""
+    return np.nan if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min // 3
+
+
+def _array_empty(*sizes: Any, dtype: DType) -> Any:
+    array: Any = np.empty(tuple(map(int, sizes)), NUMPY_DTYPES[dtype])
+    array.fill(_poison(array.dtype))
+    return array
+
+
+def _matmul_inc(target: Any, a: Any, b: Any) -> None:
+    target += a @ b
+
+
+def _free(memory: Any) -> None:
+    if isinstance(memory, _Store):
+        if memory.freed:
+            raise InternalError("a buffer is freed twice")
+        memory.freed = True
+    else:
+        memory.fill(_poison(memory.dtype))
+
+
+def _unbox(record: Any, variant: int, **_: Any) -> list[Any]:
+    if record.variant != variant:
+        raise InternalError(f"a record of variant {record.variant} is opened as variant {variant}")
+    return list(record.slots)
+
+
+def _slot_inc(record: Any, value: Any, slot: int) -> None:
+    record.slots[slot] = record.slots[slot] + value
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+# Ops with one result, by name: operands positional, attributes by keyword.
+_ONE: dict[str, Callable[..., Any]] = {
+    "const": lambda value, type: NUMPY_DTYPES[type.dtype](value),
+    "array_size": lambda a, axis: np.int64(a.shape[axis]),
+    "array_get": lambda a, *indices: a[_position(a, indices)],
+    "array_empty": _array_empty,
+    "array_zeros": lambda *sizes, dtype: np.zeros(tuple(map(int, sizes)), NUMPY_DTYPES[dtype]),
+    "view_index": _view_index,
+    "view_expand": lambda a, axis: np.expand_dims(a, axis),
+    "view_transpose": lambda a, perm: a.transpose(perm),
+    "array_same": lambda a, b: np.bool_(_address(a) == _address(b)),
+    "matmul": lambda a, b: np.ascontiguousarray(a @ b),
+    "box": lambda *slots, name, variant: _Record(variant, list(slots)),
+    "box_tag": lambda record: np.int64(record.variant),
+    "slot_get": lambda record, slot, type: record.slots[slot],
+    "buffer": lambda capacity, element: _Store([]),
+    "buffer_get": lambda buffer, index: buffer.get(int(index)),
+    "buffer_zeros": lambda n, element: _Store([NUMPY_DTYPES[element.dtype](0) for _ in range(int(n))]),
+}
+
+# Ops without a result.
+_NONE: dict[str, Callable[..., None]] = {
+    "array_inc": _array_inc,
+    "matmul_inc": _matmul_inc,
+    "slot_inc": _slot_inc,
+    "buffer_put": lambda buffer, index, value: buffer.put(int(index), value),
+    "buffer_inc": lambda buffer, index, value: buffer.increase(int(index), value),
+    "free": _free,
+}
+
+
+def failure(exception: str, message: str, payload: Sequence[Any], span: Span) -> Exception:
+    """The exception that a failed check raises; `{0}`, `{1}` in the message stand for the payload."""
+    for i, value in enumerate(payload):
+        message = message.replace(f"{{{i}}}", str(value.item()))
+    kind = getattr(builtins, exception)
+    error: Exception = kind(message) if message else kind()
+    error.pullback_span = span  # type: ignore[attr-defined]
+    return error
+
+
+class _Machine:
+    """Turns the functions of a program into chains of Python closures, each function once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.bodies: dict[str, Callable[[Environment], list[Any]]] = {}
+
+    def function(self, name: str) -> Callable[[Sequence[Any]], list[Any]]:
+        """A Python function of the machine values of all parameters.  Its body is made at the first call."""
+        bodies, block = self.bodies, self.program.functions[name].body
+        params = block.params
+
+        def call(arguments: Sequence[Any]) -> list[Any]:
+            body = bodies.get(name)
+            if body is None:
+                body = bodies[name] = self.block(block)
+            return body(dict(zip(params, arguments, strict=True)))
+
+        return call
+
+    def block(self, block: Block) -> Callable[[Environment], list[Any]]:
+        """Runs the ops in order in the environment and returns what the block yields."""
+        steps = [self.step(op) for op in block.ops]
+        results = list(block.results)
+
+        def body(environment: Environment) -> list[Any]:
+            for step in steps:
+                step(environment)
+            return [environment[value] for value in results]
+
+        return body
+
+    def step(self, op: Op) -> Step:
+        if op.name in _ONE:
+            return _one_result(op, _ONE[op.name])
+        if op.name in _NONE:
+            return _no_result(op, _NONE[op.name])
+        structured = getattr(self, f"step_{op.name}", None)
+        if structured is not None:
+            step: Step = structured(op)
+            return step
+        implementation = get(op.name).impl
+        if implementation is None:
+            raise InternalError(f"the interpreter cannot run {op.name}")
+        return _scalar(op, implementation)
+
+    def step_call(self, op: Op) -> Step:
+        callee = self.function(str(op.attrs["callee"]))
+        operands, results = list(op.operands), list(op.results)
+
+        def step(environment: Environment) -> None:
+            environment.update(zip(results, callee([environment[v] for v in operands]), strict=True))
+
+        return step
+
+    def step_check(self, op: Op) -> Step:
+        ok, *payload = op.operands
+        exception, message, span = str(op.attrs["exception"]), str(op.attrs["message"]), op.span
+
+        def step(environment: Environment) -> None:
+            if not environment[ok]:
+                raise failure(exception, message, [environment[v] for v in payload], span)
+
+        return step
+
+    def step_unbox(self, op: Op) -> Step:
+        operand, results = op.operands[0], list(op.results)
+        attrs: dict[str, Any] = dict(op.attrs)
+
+        def step(environment: Environment) -> None:
+            environment.update(zip(results, _unbox(environment[operand], **attrs), strict=True))
+
+        return step
+
+    def step_if(self, op: Op) -> Step:
+        condition, results = op.operands[0], list(op.results)
+        yes, no = map(self.block, op.blocks)
+
+        def step(environment: Environment) -> None:
+            branch = yes if environment[condition] else no
+            environment.update(zip(results, branch(environment), strict=True))
+
+        return step
+
+    def step_while(self, op: Op) -> Step:
+        (cond, body), inits, results = op.blocks, list(op.operands), list(op.results)
+        test, advance = self.block(cond), self.block(body)
+
+        def step(environment: Environment) -> None:
+            carried = [environment[v] for v in inits]
+            while True:
+                environment.update(zip(cond.params, carried, strict=True))
+                if not test(environment)[0]:
+                    break
+                environment.update(zip(body.params, carried, strict=True))
+                carried = advance(environment)
+            environment.update(zip(results, carried, strict=True))
+
+        return step
+
+    def step_for(self, op: Op) -> Step:
+        (body,), (count, *inits), results = op.blocks, op.operands, list(op.results)
+        advance = self.block(body)
+        index, *params = body.params
+
+        def step(environment: Environment) -> None:
+            carried = [environment[v] for v in inits]
+            for k in range(int(environment[count])):
+                environment[index] = np.int64(k)
+                environment.update(zip(params, carried, strict=True))
+                carried = advance(environment)
+            environment.update(zip(results, carried, strict=True))
+
+        return step
+
+    def step_elementwise(self, op: Op) -> Step:
+        rank, outputs = int(str(op.attrs["rank"])), op.attrs["outputs"]
+        assert isinstance(outputs, tuple)
+        (body,), targets = op.blocks, outputs.count("inc")
+        sizes, inputs = op.operands[:rank], op.operands[rank : len(op.operands) - targets]
+        increased = op.operands[len(op.operands) - targets :]
+        element, results = self.block(body), list(op.results)
+
+        def step(environment: Environment) -> None:
+            shape = tuple(int(environment[v]) for v in sizes)
+            sources = [_aligned(environment[v], shape) for v in inputs]
+            sinks = iter([_aligned(environment[v], shape) for v in increased])
+            places = [_place(kind, shape, v.type, sinks) for kind, v in zip(outputs, body.results, strict=True)]
+            for position in np.ndindex(*shape):
+                environment.update((p, s[position]) for p, s in zip(body.params, sources, strict=True))
+                for place, kind, value in zip(places, outputs, element(environment), strict=True):
+                    place[position] = value if kind == "new" else place[position] + value
+            made = [place for place, kind in zip(places, outputs, strict=True) if kind != "inc"]
+            environment.update(
+                (r, place.value if isinstance(place, _Sum) else place) for r, place in zip(results, made, strict=True)
+            )
+
+        return step
+
+
+def _aligned(value: Any, shape: tuple[int, ...]) -> Any:
+    """A view of the operand over the whole index space: right-aligned, stride 0 along axes of size 1."""
+    if not isinstance(value, np.ndarray):
+        return np.broadcast_to(np.asarray(value), shape)
+    padded = (1,) * (len(shape) - value.ndim) + value.shape
+    if len(padded) != len(shape) or any(size not in (1, room) for size, room in zip(padded, shape, strict=True)):
+        raise InternalError(f"an array of shape {value.shape} does not fit an index space of shape {shape}")
+    missing = len(shape) - value.ndim
+    strides = [0 if size == 1 else stride for size, stride in zip(value.shape, value.strides, strict=True)]
+    return np.lib.stride_tricks.as_strided(value, shape, (0,) * missing + tuple(strides))
+
+
+def _place(kind: str, shape: tuple[int, ...], type_: Machine | None, sinks: Any) -> Any:
+    """Where the values of one output go."""
+    if kind == "inc":
+        return next(sinks)
+    assert isinstance(type_, Scalar)
+    dtype = NUMPY_DTYPES[type_.dtype]
+    if kind == "new":
+        return np.empty(shape, dtype)
+    return _Sum(dtype(0))
+
+
+class _Sum:
+    """Looks like an array all of whose elements are one accumulator."""
+
+    def __init__(self, zero: Any) -> None:
+        self.value = zero
+
+    def __getitem__(self, position: object) -> Any:
+        return self.value
+
+    def __setitem__(self, position: object, value: Any) -> None:
+        self.value = value
+
+
+def _one_result(op: Op, implementation: Callable[..., Any]) -> Step:
+    operands, result, attrs = list(op.operands), op.result, dict(op.attrs)
+    if op.name == "const":
+        constant = implementation(**attrs)
+        return lambda environment: operator.setitem(environment, result, constant)
+
+    def step(environment: Environment) -> None:
+        environment[result] = implementation(*[environment[v] for v in operands], **attrs)
+
+    return step
+
+
+def _no_result(op: Op, implementation: Callable[..., None]) -> Step:
+    operands, attrs = list(op.operands), dict(op.attrs)
+
+    def step(environment: Environment) -> None:
+        implementation(*[environment[v] for v in operands], **attrs)
+
+    return step
+
+
+def _scalar(op: Op, implementation: Callable[..., Any]) -> Step:
+    """An op of scalars: `impl` of the record, its result brought to the dtype of the op."""
+    result, attrs = op.result, dict(op.attrs)
+    operands = list(op.operands)
+    if op.name == "select":  # of any machine type
+        return _one_result(op, implementation)
+    assert isinstance(result.type, Scalar)
+    dtype: Any = NUMPY_DTYPES[result.type.dtype]
+
+    def step(environment: Environment) -> None:
+        environment[result] = dtype(implementation(*[environment[v] for v in operands], **attrs))
+
+    return step

@@ -1,0 +1,1 @@
+"""The intermediate representation: structured SSA with nested blocks.  `node` holds the grammar."""

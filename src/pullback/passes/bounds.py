@@ -1,0 +1,216 @@
+"""Removes checks of integers that surely hold, and decides comparisons that are known.
+
+    n = array_size{0} a                        n = array_size{0} a
+    for n:                                     for n:
+      body (k):                                  body (k):
+        i = wrap_index k, n           ->           v = array_get a, k
+        check (ult i, n) IndexError
+        v = array_get a, i
+
+What is known comes from `analysis.ranges`.  A carried integer that only grows is first assumed never to fall below its
+first value; if the walk of the body does not confirm that, the body is walked again without it.  Nothing is changed
+before a walk is confirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.analysis.effects import carried
+from pullback.analysis.ranges import Ranges, is_integer, limits
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.prims.base import Emitter
+from pullback.types import BOOL
+
+__all__ = ["run"]
+
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_OVERFLOWS = frozenset({"add_overflows", "sub_overflows", "mul_overflows"})
+_RETRIES = 2
+
+
+def run(function: Function, program: Program) -> None:
+    """Decide what the ranges of integers decide."""
+    walk = _Walk()
+    walk.block(function.body)
+    if walk.decisions:
+        _Apply(function, dict(walk.decisions)).function()
+
+
+class _Walk:
+    """One pass over the program in order; `decisions` are (op, what its result is)."""
+
+    def __init__(self) -> None:
+        self.ranges = Ranges()
+        self.decisions: list[tuple[Op, bool | Value]] = []
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.op(op)
+
+    def op(self, op: Op) -> None:
+        name = op.name
+        if name == "if":
+            self.conditional(op)
+        elif name in ("for", "while"):
+            self.loop(op)
+        elif name == "check":
+            self.ranges.assume(op.operands[0], True)
+        elif not op.blocks:
+            self.ranges.define(op)
+            self.decide(op)
+
+    def decide(self, op: Op) -> None:
+        name, operands = op.name, op.operands
+        known: bool | Value | None = None
+        if name in _COMPARISONS:
+            if is_integer(operands[0]):
+                known = self.ranges.compare(name, *operands)
+        elif name == "ult":
+            known = self.ranges.below_size(*operands)
+        elif name in _OVERFLOWS:
+            known = self.ranges.overflows(name, *operands)
+        elif name == "wrap_index" and self.ranges.interval(operands[0])[0] >= 0:
+            known = operands[0]
+        if known is not None:
+            self.decisions.append((op, known))
+
+    def conditional(self, op: Op) -> None:
+        ranges = self.ranges
+        yields: list[list[tuple[int, int]]] = []
+        for block, truth in zip(op.blocks, (True, False), strict=True):
+            mark = ranges.mark()
+            ranges.assume(op.operands[0], truth)
+            self.block(block)
+            yields.append([ranges.interval(v) for v in block.results])
+            ranges.restore(mark)
+        ranges.define(op)
+        for result, (a, b), (c, d) in zip(op.results, *yields, strict=True):
+            if is_integer(result):
+                ranges.bound(result, min(a, c), max(b, d))
+
+    def loop(self, op: Op) -> None:
+        """Walk with assumptions on carried integers until a walk confirms them."""
+        groups = [group for group in carried(op) if is_integer(group[0])]
+        inits = [group[1] for group in groups]
+        assumed = [self.guess(op, group) for group in groups]
+        for attempt in range(_RETRIES + 1):
+            if attempt == _RETRIES:
+                assumed = [limits(init) for init in inits]
+            mark, decided = self.ranges.mark(), len(self.decisions)
+            for (_, _, *params, _), (low, high) in zip(groups, assumed, strict=True):
+                for param in params:
+                    self.ranges.bound(param, low, high)
+            self.trip(op)
+            ends = [self.ranges.interval(group[-1]) for group in groups]
+            self.ranges.restore(mark)
+            confirmed = [
+                low <= first and last <= high for (low, high), (first, last) in zip(assumed, ends, strict=True)
+            ]
+            if all(confirmed):
+                break
+            del self.decisions[decided:]
+            assumed = [
+                range_ if sure else limits(init)
+                for range_, sure, init in zip(assumed, confirmed, inits, strict=True)
+            ]
+        self.ranges.define(op)
+        for (result, *_), (low, high) in zip(groups, assumed, strict=True):
+            self.ranges.bound(result, low, high)
+
+    def guess(self, op: Op, group: tuple[Value, ...]) -> tuple[int, int]:
+        """A range that a carried integer may keep: upwards from its first value, or downwards."""
+        _, init, *_, last = group
+        low, high = self.ranges.interval(init)
+        least, most = limits(init)
+        step = next((o for o in op.blocks[-1].ops if last in o.results), None)
+        if step is not None and step.name == "add" and self.ranges.interval(step.operands[1])[1] < 0:
+            return least, high
+        if step is not None and step.name == "sub" and self.ranges.interval(step.operands[1])[0] > 0:
+            return least, high
+        return low, most
+
+    def trip(self, op: Op) -> None:
+        """One trip of the loop under the current assumptions."""
+        ranges, body = self.ranges, op.blocks[-1]
+        if op.name == "for":
+            count, index = op.operands[0], body.params[0]
+            self.counted(count, index)
+        else:
+            cond = op.blocks[0]
+            self.block(cond)
+            for one, other in zip(cond.params, body.params, strict=True):
+                if is_integer(one):
+                    ranges.equal(one, other)
+            ranges.assume(cond.results[0], True)
+        self.block(body)
+
+    def counted(self, count: Value, index: Value) -> None:
+        """0 <= index < count; a count like `n if n > 0 else 0` is n where there is a trip."""
+        ranges = self.ranges
+        ranges.bound(count, 1, limits(count)[1])
+        ranges.bound(index, 0, limits(index)[1])
+        ranges.difference(index, count, -1)
+        maker = ranges.definitions.get(count)
+        if maker is None:
+            return
+        if maker.name == "select":
+            condition, x, y = maker.operands
+            if ranges.interval(y)[1] <= 0:
+                ranges.assume(condition, True)
+                self.again(x)
+                ranges.equal(count, x)
+        elif maker.name == "maximum":
+            x, y = maker.operands
+            if ranges.interval(y)[1] <= 0:
+                ranges.equal(count, x)
+            elif ranges.interval(x)[1] <= 0:
+                ranges.equal(count, y)
+
+
+    def again(self, value: Value) -> None:
+        """Learn what defines the value under what is known now."""
+        maker = self.ranges.definitions.get(value)
+        if maker is not None:
+            self.ranges.define(maker)
+
+
+class _Apply:
+    """Carries the decisions out: results become constants or other values, checks that hold go."""
+
+    def __init__(self, function: Function, decisions: dict[Op, bool | Value]) -> None:
+        self.top = function.body
+        self.decisions = decisions
+        self.mapping: dict[Value, Value] = {}
+        self.true: Value | None = None
+        self.emitter = Emitter(Block(), function.span)
+
+    def function(self) -> None:
+        self.block(self.top)
+        self.top.ops[:0] = self.emitter.block.ops
+
+    def block(self, block: Block) -> None:
+        mapping = self.mapping
+        kept: list[Op] = []
+        for op in block.ops:
+            op.operands = self.resolved(op.operands)
+            known = self.decisions.get(op)
+            if known is not None:
+                mapping[op.results[0]] = mapping.get(known, known) if isinstance(known, Value) else self.constant(known)
+                continue
+            for inner in op.blocks:
+                self.block(inner)
+            if op.name != "check" or op.operands[0] is not self.true:
+                kept.append(op)
+        block.ops = kept
+        block.results = self.resolved(block.results)
+
+    def constant(self, truth: bool) -> Value:
+        value = self.emitter.constant(truth, BOOL)
+        if truth:
+            self.true = value
+        return value
+
+    def resolved(self, values: Sequence[Value]) -> list[Value]:
+        mapping = self.mapping
+        return [mapping.get(v, v) for v in values]

@@ -1,0 +1,115 @@
+"""The stages in order, and what each leaves behind.
+
+    request --infer--> typed Program --passes--> --ad--> plain Program --passes--> --codegen--> native entry
+
+`lower` runs up to code generation and can keep the text after every stage; `compile_entry` goes all the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pullback import ad, front
+from pullback.codegen import build
+from pullback.infer import Entry, Request, Session, infer_entry
+from pullback.infer import Options as Meaning
+from pullback.ir.check import check_program
+from pullback.ir.node import Function, Program
+from pullback.ir.show import show_function, show_program
+from pullback.passes import bounds, cse, dce, inline, licm, ownership, simplify
+
+__all__ = ["Lowered", "Options", "Request", "compile_entry", "lower", "optimise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a compilation may vary.
+
+    error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan, wrap).
+    boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
+    passes: run the optimising passes.  verify: check the IR after every stage.
+    """
+
+    error_model: str = "python"
+    boundscheck: bool = True
+    fastmath: bool = False
+    passes: bool = True
+    verify: bool = False
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A Program ready for code generation; `stages` holds the text after each stage, where it was asked for."""
+
+    entry: Entry
+    stages: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        return self.entry.program
+
+
+def lower(request: Request, options: Options = Options(), *, keep: bool = False) -> Lowered:
+    """Infer, differentiate and optimise what the request reaches."""
+    meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
+    session = Session(front.parse, meaning)
+    lowered = Lowered(infer_entry(session, request))
+    if keep:
+        lowered.stages["front"] = _untyped(session)
+    _record(lowered, "infer", options, keep)
+    _optimise_program(lowered.program, options)
+    _record(lowered, "passes", options, keep)
+    ad.expand(lowered.program, optimise=optimise if options.passes else None)
+    _record(lowered, "ad", options, keep)
+    _optimise_program(lowered.program, options)
+    if options.passes:
+        inline.prune(lowered.program)
+        for function in lowered.program.functions.values():
+            ownership.run(function, lowered.program)
+    _record(lowered, "passes again", options, keep)
+    return lowered
+
+
+def compile_entry(request: Request, options: Options = Options()) -> build.Entry:
+    """Native code for the request."""
+    lowered = lower(request, options)
+    return build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
+
+
+def _untyped(session: Session) -> str:
+    return "\n\n".join(show_function(code.untyped) for code in session.codes.values())
+
+
+def _record(lowered: Lowered, stage: str, options: Options, keep: bool) -> None:
+    if options.verify:
+        check_program(lowered.program, stage)
+    if keep:
+        lowered.stages[stage] = show_program(lowered.program)
+
+
+def _optimise_program(program: Program, options: Options) -> None:
+    if not options.passes:
+        return
+    inline.run(program.functions[program.entry], program)
+    inline.prune(program)
+    for function in program.functions.values():
+        optimise(function, program)
+
+
+_ROUND: tuple[Callable[[Function, Program], None], ...] = (
+    simplify.run,  # folds constants and branches, so that less is left for the others
+    cse.run,  # needs canonical operands
+    licm.run,  # moves what cse left out of loops
+    bounds.run,  # proves checks by ranges; their conditions die
+    dce.run,  # drops what the others made dead
+)
+ROUNDS = 2
+
+
+def optimise(function: Function, program: Program) -> None:
+    """The passes on one function, before and after differentiation."""
+    inline.run(function, program)
+    for _ in range(ROUNDS):
+        for run in _ROUND:
+            run(function, program)

@@ -1,0 +1,140 @@
+"""The exceptions that compiled code raises: of the right type, with a traceback that ends at the user's line.
+
+A failed check of line 12 of model.py, in `loss`, looks as if CPython had raised it there:
+
+    Traceback (most recent call last):
+      File "run.py", line 3, in <module>
+        loss(0.0)
+      File "model.py", line 12, in loss
+        y = 1.0 / x
+            ~~~~^~~
+    ZeroDivisionError: float division by zero
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import struct
+from collections.abc import Sequence
+from types import CodeType
+from typing import Protocol
+
+from pullback.diagnostic import InternalError, Span
+from pullback.types import DType
+
+__all__ = ["Site", "make_error", "raise_at"]
+
+FAILED, TOO_DEEP, NO_MEMORY = 1, 3, 4
+
+
+class Site(Protocol):
+    """What a failed check raises: codegen.abi.ErrorSite."""
+
+    @property
+    def exception(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def span(self) -> Span: ...
+    @property
+    def payload(self) -> tuple[DType, ...]: ...
+
+
+def make_error(sites: Sequence[Site], span: Span, status: int, number: int, *payload: int) -> BaseException:
+    """The exception for a status of compiled code, with its traceback.  Called by compiled code, which raises it.
+
+    `sites` are the checks of the program and `number` the one that failed (status 1); `span` is the function that was called.
+    """
+    if status == FAILED and 0 <= number < len(sites):
+        site = sites[number]
+        return raise_at(site.span, _exception(site, payload))
+    if status == TOO_DEEP:
+        return raise_at(span, RecursionError("maximum recursion depth exceeded"))
+    if status == NO_MEMORY:
+        return raise_at(span, MemoryError("out of memory in compiled code"))
+    return InternalError(f"compiled code of {span.function or '?'} returned status {status}, check {number}")
+
+
+def _exception(site: Site, payload: Sequence[int]) -> BaseException:
+    values = [_value(dtype, bits) for dtype, bits in zip(site.payload, payload, strict=False)]
+    message = _fill(site.message, values)
+    kind = getattr(builtins, site.exception, None)
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        return InternalError(f"a check raises the unknown exception {site.exception}: {message}")
+    return kind(message) if message else kind()
+
+
+def _value(dtype: DType, bits: int) -> object:
+    if dtype.is_float:
+        return struct.unpack("<d", struct.pack("<q", bits))[0]
+    return bool(bits) if dtype is DType.BOOL else bits
+
+
+def _fill(message: str, values: Sequence[object]) -> str:
+    """Put values for {0}, {1}, ...; other braces, the user's own, stay."""
+
+    def put(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return str(values[number]) if number < len(values) else found[0]
+
+    return re.sub(r"\{(\d)\}", put, message)
+
+
+def raise_at(span: Span, error: BaseException) -> BaseException:
+    """Give an exception a traceback of one frame: the function, file and line of `span`.  Returns the exception."""
+    scope: dict[str, object] = {"error": error}
+    try:
+        exec(_code_at(span), scope)
+    except BaseException as caught:
+        if caught is not error:
+            raise
+        # The first entry is this frame; the frame after it must not keep the exception alive through its globals.
+        entry = caught.__traceback__
+        error.__traceback__ = entry.tb_next if entry is not None else None
+        error.__context__ = None
+    finally:
+        scope.clear()
+    return error
+
+
+_RAISE = compile("raise error", "<pullback>", "exec")
+
+
+def _code_at(span: Span) -> CodeType:
+    """Code that raises the global `error`, and says that it stands at `span`."""
+    if not span.line:
+        return _RAISE
+    name = span.function or "<module>"
+    table = _locations(len(_RAISE.co_code) // 2, span)
+    return _RAISE.replace(
+        co_filename=span.file,
+        co_firstlineno=span.line,
+        co_name=name.rpartition(".")[2],
+        co_qualname=name,
+        co_linetable=table,
+    )
+
+
+def _locations(units: int, span: Span) -> bytes:
+    """A location table (PEP 657's format) that puts every instruction of a code object at `span`."""
+    several = span.end_line >= span.line and span.end_column > 0
+    kind = 14 if several else 13  # with columns, without
+    table = bytearray()
+    while units > 0:
+        length = min(units, 8)
+        table.append(0x80 | kind << 3 | length - 1)
+        table += _varint(0)  # lines from the line before, signed
+        if several:
+            table += _varint(span.end_line - span.line) + _varint(span.column + 1) + _varint(span.end_column + 1)
+        units -= length
+    return bytes(table)
+
+
+def _varint(value: int) -> bytes:
+    parts = bytearray()
+    while value >= 64:
+        parts.append(0x40 | value & 63)
+        value >>= 6
+    parts.append(value)
+    return bytes(parts)

@@ -1,0 +1,378 @@
+"""Two families of types: what inference reasons about, and what values of typed IR are made of.
+
+*Abstract types* are Python's view: weak and strong numbers, tuples, closures, unions.  *Machine types* are what the typed
+IR computes with: scalars, array references, boxes, buffers.  `slots` maps the first to the second, flattening structure:
+
+    Tuple((Number(F64, weak=True), Array(F64, 1)))   ->   (Scalar f64, ArrayRef f64 rank 1)
+    Union({float, np.float64})                       ->   (Scalar i64 (tag), Scalar f64)      # one shared slot
+    Closure(code, (Number(F64),))                    ->   (Scalar f64,)
+
+so the typed IR holds no tuples, closures or unions, and differentiation never meets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = [
+    "BOOL", "F32", "F64", "I32", "I64", "NEVER", "NONE", "UNBOUND",
+    "Array", "ArrayRef", "Box", "BoxedFunction", "Buffer", "Builtin", "Closure", "Constant", "DType", "Dict", "Iterator",
+    "List", "Machine", "Module", "Never", "NoneType", "Number", "Pullback", "Range", "Scalar", "Slice", "Str", "Tuple",
+    "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots", "union_of",
+]  # fmt: skip
+
+
+class DType(Enum):
+    """Element kinds.  The value is the short name used in IR text."""
+
+    BOOL = "bool"
+    I32 = "i32"
+    I64 = "i64"
+    F32 = "f32"
+    F64 = "f64"
+
+    @property
+    def is_float(self) -> bool:
+        return self in (DType.F32, DType.F64)
+
+    @property
+    def is_int(self) -> bool:
+        return self in (DType.I32, DType.I64)
+
+    @property
+    def bytes(self) -> int:
+        return {"bool": 1, "i32": 4, "i64": 8, "f32": 4, "f64": 8}[self.value]
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+# ---------------------------------------------------------------------------------------------- machine types
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A machine number.  bool is one bit in registers and one byte in memory."""
+
+    dtype: DType
+
+    def __str__(self) -> str:
+        return self.dtype.value
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """A strided reference to memory: data pointer, `rank` sizes, `rank` byte strides (absent when `contiguous`)."""
+
+    dtype: DType
+    rank: int
+    contiguous: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.dtype.value}[{','.join(':' * self.rank)}]" + ("c" if self.contiguous else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A reference to a heap record.  Layouts (per variant, machine types of the slots) live in `Program.layouts[name]`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"box {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A reference to a growable one-dimensional store of residuals; each element is written once."""
+
+    element: Machine
+
+    def __str__(self) -> str:
+        return f"buffer<{self.element}>"
+
+
+Machine = Scalar | ArrayRef | Box | Buffer
+
+BOOL, I32, I64 = Scalar(DType.BOOL), Scalar(DType.I32), Scalar(DType.I64)
+F32, F64 = Scalar(DType.F32), Scalar(DType.F64)
+
+
+def is_float(machine: Machine) -> bool:
+    """True for a float scalar and for an array of floats: the values that have tangents of their own."""
+    return isinstance(machine, Scalar | ArrayRef) and machine.dtype.is_float
+
+
+# --------------------------------------------------------------------------------------------- abstract types
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """bool, int or float.  `weak`: a Python scalar; otherwise a NumPy scalar (NEP 50)."""
+
+    dtype: DType
+    weak: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A Python bool whose value is known while compiling; it takes no slot."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Str:
+    """A string known while compiling."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType:
+    """The type of None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """No value: the expression never yields (it raises).  The bottom of the lattice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A local name that is not set on this path."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple of fixed structure."""
+
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """A list given as an argument or built as a result, of fixed structure."""
+
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dict:
+    """A dict with string keys, in key order, of fixed structure."""
+
+    keys: tuple[str, ...]
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """numpy.ndarray of one dtype and rank."""
+
+    dtype: DType
+    rank: int
+    contiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """range(...): slots are start, trip count, step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A slice object; each part None or an int."""
+
+    parts: tuple[Type, Type, Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """enumerate, zip, reversed, map, ...: a lazy iterable over `parts`."""
+
+    kind: str
+    parts: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A Python module, by its import name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A callable or class that pullback knows, by its dotted public name ("math.sin", "builtins.float")."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A Python function; `code` identifies its untyped IR, `captured` are the types of its captured values."""
+
+    code: Hashable
+    captured: tuple[Type, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedFunction:
+    """A function value of a recursive family (closures that capture one another); one reference."""
+
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """grad(f), value_and_grad(f), ... as a value inside compiled code; `options` is a sorted tuple of pairs."""
+
+    kind: str
+    function: Type
+    options: tuple[tuple[str, Hashable], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pullback:
+    """What `vjp` returns in compiled code; its slot is the residual record `box`."""
+
+    box: str
+    callee: str
+    wrt: tuple[int, ...]
+    result: Type
+    gradients: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """One of several types, told apart by a run-time tag: the index into `members`."""
+
+    members: tuple[Type, ...]
+
+
+Type = (
+    Number | Constant | Str | NoneType | Never | Unbound | Tuple | List | Dict | Array | Range | Slice | Iterator
+    | Module | Builtin | Closure | BoxedFunction | Transformed | Pullback | Union
+)  # fmt: skip
+
+NONE = NoneType()
+NEVER = Never()
+UNBOUND = Unbound("")
+
+
+def slots(type_: Type) -> tuple[Machine, ...]:
+    """The machine values that represent a value of `type_`."""
+    match type_:
+        case Number(dtype, _):
+            return (Scalar(dtype),)
+        case Array(dtype, rank, contiguous):
+            return (ArrayRef(dtype, rank, contiguous),)
+        case Tuple(items) | List(items) | Dict(_, items):
+            return tuple(slot for item in items for slot in slots(item))
+        case Slice(parts) | Iterator(_, parts):
+            return tuple(slot for part in parts for slot in slots(part))
+        case Range():
+            return (I64, I64, I64)
+        case Closure(_, captured, _):
+            return tuple(slot for item in captured for slot in slots(item))
+        case Transformed(_, function, _):
+            return slots(function)
+        case BoxedFunction(family):
+            return (Box(family),)
+        case Pullback(box, _, _, _, _):
+            return (Box(box),)
+        case Union(members):
+            return (I64, *distinct_slots(members))
+        case _:
+            return ()
+
+
+def distinct_slots(members: tuple[Type, ...]) -> tuple[Machine, ...]:
+    """The payload of a union: members share slots of the same machine type, each using a slot at most once."""
+    pool: list[Machine] = []
+    for member in members:
+        free = list(pool)
+        for slot in slots(member):
+            if slot in free:
+                free.remove(slot)
+            else:
+                pool.append(slot)
+    return tuple(pool)
+
+
+def slot_positions(union: Union, member: Type) -> tuple[int, ...]:
+    """Where in the union's slots (the tag is number 0) the slots of `member` are kept."""
+    pool = distinct_slots(union.members)
+    used: set[int] = set()
+    positions: list[int] = []
+    for slot in slots(member):
+        position = next(i for i, other in enumerate(pool) if other == slot and i not in used)
+        used.add(position)
+        positions.append(position + 1)
+    return tuple(positions)
+
+
+def union_of(*types: Type) -> Type:
+    """The union of the types without repetitions; a single type stays itself.  Members keep first-seen order."""
+    members: list[Type] = []
+    for type_ in types:
+        for member in type_.members if isinstance(type_, Union) else (type_,):
+            if member not in members and member != NEVER:
+                members.append(member)
+    if not members:
+        return NEVER
+    return members[0] if len(members) == 1 else Union(tuple(members))
+
+
+_NUMPY_NAMES = {"bool": "np.bool_", "i32": "np.int32", "i64": "np.int64", "f32": "np.float32", "f64": "np.float64"}
+_PYTHON_NAMES = {"bool": "bool", "i64": "int", "f64": "float"}
+
+
+def show(type_: Type) -> str:
+    """The type as a user would name it."""
+    match type_:
+        case Number(dtype, weak):
+            return _PYTHON_NAMES.get(dtype.value, dtype.value) if weak else _NUMPY_NAMES[dtype.value]
+        case Constant():
+            return "bool"
+        case Str():
+            return "str"
+        case NoneType():
+            return "None"
+        case Never():
+            return "no value"
+        case Unbound():
+            return "an unset name"
+        case Tuple(items):
+            return "tuple[" + ", ".join(map(show, items)) + "]" if items else "tuple[()]"
+        case List(items):
+            return "list[" + ", ".join(dict.fromkeys(map(show, items))) + "]"
+        case Dict(keys, items):
+            return "dict{" + ", ".join(f"{k!r}: {show(t)}" for k, t in zip(keys, items, strict=True)) + "}"
+        case Array(dtype, rank, _):
+            return f"array({_NUMPY_NAMES[dtype.value][3:].rstrip('_')}, {rank}-D)"
+        case Range():
+            return "range"
+        case Slice():
+            return "slice"
+        case Iterator(kind, _):
+            return kind
+        case Module(name):
+            return f"module {name}"
+        case Builtin(name):
+            return f"function {name}"
+        case Closure(_, _, name):
+            return f"function {name}"
+        case BoxedFunction():
+            return "function"
+        case Transformed(kind, function, _):
+            return f"{kind} of {show(function)}"
+        case Pullback():
+            return "pullback"
+        case Union(members):
+            return " or ".join(dict.fromkeys(map(show, members)))

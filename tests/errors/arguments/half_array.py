@@ -1,0 +1,10 @@
+"""An array of half precision."""
+
+import numpy as np
+
+
+def f(a):
+    return a[0]
+
+
+ARGS = (np.array([1.0], np.float16),)

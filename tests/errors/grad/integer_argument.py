@@ -1,0 +1,9 @@
+"""grad() by an int."""
+
+
+def f(x):
+    return x * x
+
+
+ARGS = (3,)
+API = "grad"

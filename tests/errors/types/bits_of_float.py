@@ -1,0 +1,8 @@
+"""Bit operations need integers."""
+
+
+def f(x):
+    return x & 1
+
+
+ARGS = (2.0,)

@@ -1,0 +1,9 @@
+"""A tuple has no sign."""
+
+
+def f(x):
+    t = (x, x)
+    return -t
+
+
+ARGS = (2.0,)

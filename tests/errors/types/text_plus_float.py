@@ -1,0 +1,8 @@
+"""Text and numbers do not add."""
+
+
+def f(x):
+    return "a" + x
+
+
+ARGS = (2.0,)
