@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pullback import ad, front
 from pullback.codegen import build
-from pullback.infer import Entry, Request, Session, infer_entry
+from pullback.infer import Entry, Request, Session, infer_entry, new_session
 from pullback.infer import Options as Meaning
 from pullback.ir.check import check_program
 from pullback.ir.node import Function, Program
@@ -53,7 +53,7 @@ class Lowered:
 def lower(request: Request, options: Options = Options(), *, keep: bool = False) -> Lowered:
     """Infer, differentiate and optimise what the request reaches."""
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
-    session = Session(front.parse, meaning)
+    session = new_session(front.parse, meaning)
     lowered = Lowered(infer_entry(session, request))
     if keep:
         lowered.stages["front"] = _untyped(session)

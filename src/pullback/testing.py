@@ -17,7 +17,18 @@ from pullback import api, interp, pipeline
 from pullback.diagnostic import InternalError
 from pullback.prims.scalar import NUMPY_DTYPES
 from pullback.types import (
-    Array, Constant, Dict, List, NoneType, Number, Str, Tuple, Type, Union, slot_positions, slots,
+    Array,
+    Constant,
+    Dict,
+    List,
+    NoneType,
+    Number,
+    Str,
+    Tuple,
+    Type,
+    Union,
+    slot_positions,
+    slots,
 )  # fmt: skip
 
 __all__ = ["compilations", "flatten", "gradient", "run", "unflatten"]

@@ -12,7 +12,7 @@ so the typed IR holds no tuples, closures or unions, and differentiation never m
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -20,7 +20,7 @@ __all__ = [
     "BOOL", "F32", "F64", "I32", "I64", "NEVER", "NONE", "UNBOUND",
     "Array", "ArrayRef", "Box", "BoxedFunction", "Buffer", "Builtin", "Closure", "Constant", "DType", "Dict", "Iterator",
     "List", "Machine", "Module", "Never", "NoneType", "Number", "Pullback", "Range", "Scalar", "Slice", "Str", "Tuple",
-    "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots", "union_of",
+    "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots", "union_of", "with_items",
 ]  # fmt: skip
 
 
@@ -223,9 +223,9 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class BoxedFunction:
-    """A function value of a recursive family (closures that capture one another); one reference."""
+    """A function value of a recursive family (closures that capture one another); one reference, Box(str(family))."""
 
-    family: str
+    family: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ def slots(type_: Type) -> tuple[Machine, ...]:
         case Transformed(_, function, _):
             return slots(function)
         case BoxedFunction(family):
-            return (Box(family),)
+            return (Box(str(family)),)
         case Pullback(box, _, _, _, _):
             return (Box(box),)
         case Union(members):
@@ -315,6 +315,11 @@ def slot_positions(union: Union, member: Type) -> tuple[int, ...]:
         used.add(position)
         positions.append(position + 1)
     return tuple(positions)
+
+
+def with_items(model: Type, items: Sequence[Type]) -> Tuple | List:
+    """A tuple or list type, as the model is, of other items."""
+    return Tuple(tuple(items)) if isinstance(model, Tuple) else List(tuple(items))
 
 
 def union_of(*types: Type) -> Type:

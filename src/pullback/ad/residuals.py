@@ -17,7 +17,6 @@ loop, reads of memory that nothing writes (residual buffers above all).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from pullback.ad.costs import recompute_cost, store_cost
 from pullback.ad.flow import INFINITE, Network
@@ -29,16 +28,9 @@ from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter, get
 from pullback.types import I64, Box, Machine, Scalar
 
-__all__ = ["Closer", "Record"]
+__all__ = ["Closer"]
 
 GROWING = 64  # first capacity of a buffer whose length is not known
-
-
-@dataclass(slots=True)
-class Record:
-    """What a split derivation keeps between its halves."""
-
-    values: list[Value] = field(default_factory=list)
 
 
 class Region:
@@ -136,15 +128,29 @@ class Choice:
 
 
 class Closer:
-    """Closes all loops of a derivation, then the function.  `release`: free buffers when the reverse is done with them."""
+    """Closes all loops of a derivation, then the function.
+
+    `release`: buffers are freed as soon as the reverse is done with them.
+    """
 
     def __init__(self, reverse: Reverse, *, release: bool) -> None:
         self.reverse, self.primal = reverse, reverse.primal
         self.tables = reverse.primal.tables
         self.release = release
         self.reversed: dict[Op, Pair] = {pair.forward: pair for pair in reverse.pairs}
-        self.index: dict[Pair, Value] = {}
         self.heads: dict[Block, Emitter] = {}
+        self.indices: dict[Op, Value] = {}
+        self.starts: dict[Block, int] = {}
+        for pair in reverse.pairs:
+            self._number(pair)
+
+    def _number(self, pair: Pair) -> None:
+        """Every reverse body starts with the number of the forward trip that it undoes."""
+        e, block = Emitter(Block(), pair.forward.span), pair.reverse_body
+        last = e("sub", pair.reverse.operands[0], e.integer(1))
+        self.indices[pair.forward] = e("sub", last, block.params[0])
+        block.ops[0:0] = e.block.ops
+        self.starts[block] = len(e.block.ops)
 
     def close_loops(self) -> None:
         for pair in self.reverse.pairs:
@@ -189,7 +195,8 @@ class Closer:
 
     def finish_heads(self) -> None:
         for block, e in self.heads.items():
-            block.ops[0:0] = e.block.ops
+            at = self.starts.get(block, 0)
+            block.ops[at:at] = e.block.ops
         self.heads.clear()
 
     def run_again(self, ops: Sequence[Op], mapping: dict[Value, Value]) -> None:
@@ -204,7 +211,6 @@ class Closer:
         found: dict[Value, None] = {}
         used_inside(pair.reverse_body, found)
         needed = [v for v in found if region.holds(v)]
-        self._index(pair)
         stepping = {v: s for v in pair.body.params if (s := self.steps(pair, v, region)) is not None}
         index = self.forward_index(pair)
 
@@ -233,13 +239,7 @@ class Closer:
 
     def _index(self, pair: Pair) -> Value:
         """The number of the forward trip that the reverse loop is at."""
-        key = pair.reverse_body.params[0]
-        if key not in self.indices:
-            e = Emitter(Block(), pair.forward.span)
-            last = e("sub", pair.reverse.operands[0], e.integer(1))
-            self.indices[key] = e("sub", last, key)
-            pair.reverse_body.ops[0:0] = e.block.ops
-        return self.indices[key]
+        return self.indices[pair.forward]
 
     def _step(self, pair: Pair, value: Value, start: Value, op: Op) -> Value:
         e = self.head(pair.reverse_body)
@@ -278,54 +278,47 @@ class Closer:
 
     def _nest(self, pair: Pair) -> list[Pair]:
         """The loop, and loops directly around it as long as all trip counts are known before the outermost."""
-        chain = [pair]
+        chain, regions = [pair], list[Region]()
         while pair.forward.name == "for":
             around = self.tables.holder.get(self.tables.place[pair.forward])
             outer = self.reversed.get(around) if around is not None else None
             if outer is None or outer.forward.name != "for":
                 break
-            region = Region(self.primal, outer.body)
-            if any(self._hoisted(p.forward.operands[0], region) is None for p in chain):
+            regions.append(Region(self.primal, outer.body))
+            if any(self._hoisted(p.forward.operands[0], regions) is None for p in chain):
                 break
             chain.append(outer)
             pair = outer
         return chain
 
-    def _hoisted(self, value: Value, region: Region) -> list[Op] | None:
-        """Ops to copy so that the value is known outside of the region; None if it depends on the region."""
-        if not region.holds(value):
+    def _hoisted(self, value: Value, regions: Sequence[Region]) -> list[Op] | None:
+        """Ops to copy so that the value is known outside of the regions; None if it depends on them."""
+        if not any(region.holds(value) for region in regions):
             return []
         op = self.again(value)
         if op is None or op.name in ("array_get", "buffer_get"):
             return None
         ops: list[Op] = []
         for operand in op.operands:
-            below = self._hoisted(operand, region)
+            below = self._hoisted(operand, regions)
             if below is None:
                 return None
             ops += [o for o in below if o not in ops]
         return [*ops, op]
 
     def _capacity(self, e: Emitter, chain: Sequence[Pair]) -> Value:
+        """The number of elements, as far as it is known before the loop."""
         if chain[0].forward.name == "while":
             return e.integer(GROWING)
-        region = Region(self.primal, chain[-1].body)
+        regions = [Region(self.primal, pair.body) for pair in chain[1:]]
+        mapping: dict[Value, Value] = {}
         total = chain[-1].forward.operands[0]
         for pair in chain[-2::-1]:
-            mapping: dict[Value, Value] = {}
-            inner = self._outermost(pair.forward.operands[0], chain)
-            e.block.ops += clone_ops(inner, mapping)
             count = pair.forward.operands[0]
+            wanted = [op for op in self._hoisted(count, regions) or [] if op.result not in mapping]
+            e.block.ops += clone_ops(wanted, mapping)
             total = e("mul", total, mapping.get(count, count))
-        del region
         return total
-
-    def _outermost(self, value: Value, chain: Sequence[Pair]) -> list[Op]:
-        ops: list[Op] = []
-        for pair in chain[1:]:
-            found = self._hoisted(value, Region(self.primal, pair.body)) or []
-            ops = [*(o for o in found if o not in ops), *ops]
-        return ops
 
     def _flat_index(self, chain: Sequence[Pair]) -> tuple[Value, Value]:
         """The index into the buffer, in the innermost forward body and in its reverse."""
@@ -362,73 +355,99 @@ class Closer:
 
     # ---------------------------------------------------------------------------------------------------- function
 
-    def close_function(self, reverse_body: Block, *, split: bool, results: Iterable[Value] = ()) -> list[Value]:
-        """Close the function's own block.  For a split: the values that the record has to hold."""
+    def close_function(self, reverse_body: Block, record: Box | None = None) -> list[Value]:
+        """Close the function's own block.
+
+        With a record, the reverse half becomes a function of its own: its first parameter is the record, and the values
+        that the forward half has to put there are returned.
+        """
         region = Region(self.primal, self.primal.body)
         found: dict[Value, None] = {}
         used_inside(reverse_body, found)
-        found.update(dict.fromkeys(results))
         needed = [v for v in found if region.holds(v)]
         home, body = self.tables.home, self.primal.body
 
         def free(value: Value) -> bool:
-            return not region.holds(value) or (not split and home[value] is body)
+            return not region.holds(value) or (record is None and home[value] is body)
 
         choice = Choice(self, region, needed, free)
         mapping: dict[Value, Value] = {}
-        kept = self._export(region, choice.stored, mapping)
+        export = _Export(self, region, choice.stored)
+        if record is not None:
+            self._open_record(reverse_body, record, export.outermost, mapping)
+        export.map(mapping)
         self.run_again(choice.again, mapping)
         used = {*needed, *choice.stored, *(v for op in choice.again for v in op.operands)}
         self._release_freed(region, used, mapping)
         substitute(reverse_body, mapping)
         self.finish_heads()
-        return kept
+        return export.outermost
 
-    def _export(self, region: Region, stored: Sequence[Value], mapping: dict[Value, Value]) -> list[Value]:
-        """Hand values of branches to the function's block, inner branches first; then map them, outer ones first."""
-        home = self.tables.home
-        kept: dict[Block, list[Value]] = {}
+    def _open_record(
+        self, block: Block, record: Box, values: Sequence[Value], mapping: dict[Value, Value], variant: int = 0
+    ) -> None:
+        param = Value(record, "record")
+        block.params.insert(0, param)
+        self.open(block, param, variant, values, mapping)
+
+    def open(
+        self, block: Block, record: Value, variant: int, values: Sequence[Value], mapping: dict[Value, Value]
+    ) -> None:
+        """At the start of a reverse block: take the values out of the record."""
+        if not values:
+            return
+        types = tuple(v.type for v in values if v.type is not None)
+        assert isinstance(record.type, Box)
+        op = self.head(block).op("unbox", record, name=record.type.name, variant=variant, types=types)
+        mapping.update(zip(values, op.results, strict=True))
+
+
+class _Export:
+    """Hands values of branches to the function's block, as further results of the `if`s around them."""
+
+    def __init__(self, closer: Closer, region: Region, stored: Sequence[Value]) -> None:
+        self.closer, self.primal = closer, closer.primal
+        self.kept: dict[Block, list[Value]] = {}
+        self.chains: list[tuple[Value, Value]] = []
+        self.records: list[tuple[Op, Value, list[list[Value]]]] = []
         for value in stored:
-            kept.setdefault(home[value], []).append(value)
-        opened: list[tuple[Block, Value, int, list[Value]]] = []
-        chains: list[tuple[Value, Value]] = []
+            self.kept.setdefault(closer.tables.home[value], []).append(value)
         for op in region.ifs:
-            lists = [kept.pop(block, []) for block in op.blocks]
-            if not any(lists):
-                continue
-            parent = self.tables.place[op]
-            if all(isinstance(v.type, Scalar) for values in lists for v in values):
-                chains += self._export_scalars(op, lists, kept.setdefault(parent, []))
-            else:
-                record = self._export_record(op, lists)
-                kept.setdefault(parent, []).append(record)
-                opened += [(b, record, i, values) for i, (b, values) in enumerate(zip(op.blocks, lists, strict=True))]
-        for value, outer in reversed(chains):
-            mapping[value] = outer
-        for block, record, variant, values in reversed(opened):
-            self._open(block, record, variant, values, mapping)
-        for value in list(mapping):
-            while mapping[value] in mapping:
-                mapping[value] = mapping[mapping[value]]
-        return kept.get(region.root, [])
+            lists = [self.kept.pop(block, []) for block in op.blocks]
+            if any(lists):
+                parent = self.kept.setdefault(closer.tables.place[op], [])
+                numbers = all(isinstance(v.type, Scalar) for values in lists for v in values)
+                parent += self._numbers(op, lists) if numbers else self._record(op, lists)
+                self.primal.enter(op, closer.tables.place[op])
+        self.outermost = self.kept.get(region.root, [])
 
-    def _export_scalars(self, op: Op, lists: Sequence[list[Value]], parent: list[Value]) -> list[tuple[Value, Value]]:
-        chains: list[tuple[Value, Value]] = []
+    def map(self, mapping: dict[Value, Value]) -> None:
+        """From the values to what stands for them in the reverse half."""
+        for op, record, lists in reversed(self.records):
+            for variant, (block, values) in enumerate(zip(op.blocks, lists, strict=True)):
+                reverse = self.closer.reverse.reverse_of.get(block)
+                if reverse is not None:
+                    self.closer.open(reverse, mapping.get(record, record), variant, values, mapping)
+        for value, outer in reversed(self.chains):
+            mapping[value] = mapping.get(outer, outer)
+
+    def _numbers(self, op: Op, lists: Sequence[list[Value]]) -> list[Value]:
+        """A result per value; zero from the other branch."""
+        results: list[Value] = []
         for place, values in enumerate(lists):
             other = op.blocks[1 - place]
             e = Emitter(Block(), op.span)
             for value in values:
-                result = Value(value.type, value.name)
                 op.blocks[place].results.append(value)
                 other.results.append(scalar_zero(e, value.type))
-                op.results.append(result)
-                parent.append(result)
-                chains.append((value, result))
+                results.append(Value(value.type, value.name))
+                self.chains.append((value, results[-1]))
             self.primal.append(other, e.block.ops)
-        self.primal.enter(op, self.tables.place[op])
-        return chains
+        op.results += results
+        return results
 
-    def _export_record(self, op: Op, lists: Sequence[list[Value]]) -> Value:
+    def _record(self, op: Op, lists: list[list[Value]]) -> list[Value]:
+        """One record with a variant per branch."""
         derivations = self.primal.derivations
         name = derivations.fresh_box(f"{self.primal.function.name}.if")
         layout: list[tuple[Machine, ...]] = []
@@ -438,18 +457,7 @@ class Closer:
             block.results.append(e("box", *values, name=name, variant=variant))
             self.primal.append(block, e.block.ops)
         derivations.program.layouts[name] = layout
-        op.results.append(Value(Box(name), "branch"))
-        self.primal.enter(op, self.tables.place[op])
-        return op.results[-1]
-
-    def _open(
-        self, block: Block, record: Value, variant: int, values: Sequence[Value], mapping: dict[Value, Value]
-    ) -> None:
-        reverse = self.reverse.reverse_of.get(block)
-        if reverse is None or not values:
-            return
-        types = tuple(v.type for v in values if v.type is not None)
-        assert isinstance(record.type, Box)
-        source = mapping.get(record, record)
-        op = self.head(reverse).op("unbox", source, name=record.type.name, variant=variant, types=types)
-        mapping.update(zip(values, op.results, strict=True))
+        record = Value(Box(name), "branch")
+        op.results.append(record)
+        self.records.append((op, record, lists))
+        return [record]

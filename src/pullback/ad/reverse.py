@@ -284,13 +284,12 @@ class Reverse:
         types = [v.type for v in starts if v.type is not None]
         reverse = self.e.append(get("for"), [trips(), *starts], blocks=[block], types=types)
         self.pairs.append(Pair(op, reverse))
-        ends = iter(reverse.results)
-        for i in scalars:
-            self.add(inits[i], next(ends))
-        for i in arrays:
-            self.take(inits[i], next(ends))
-        for value in outer:
-            self.frame.cotangents[value] = next(ends)
+        count = len(carried)
+        self.frame.cotangents.update(zip(outer, reverse.results[count:], strict=True))
+        for i, part in zip(scalars, reverse.results, strict=False):
+            self.add(inits[i], part)
+        for i, part in zip(arrays, reverse.results[len(scalars) : count], strict=True):
+            self.take(inits[i], part)
 
     def _carried_array(self, value: Value) -> Value:
         """The accumulator of a carried array, in the type that the loop carries."""
@@ -452,6 +451,12 @@ _RULES: dict[str, Callable[[Reverse, Op], None]] = {
     "array_get": Reverse.array_get, "array_inc": Reverse.array_inc, "matmul": Reverse.matmul,
     "matmul_inc": Reverse.matmul_inc, "elementwise": Reverse.elementwise, "box": Reverse.box, "unbox": Reverse.unbox,
     "slot_get": Reverse.slot_get, "slot_inc": Reverse.slot_inc, "buffer_get": Reverse.buffer_get,
-    "buffer_put": Reverse.buffer_put, "buffer_inc": Reverse.buffer_put, "const": _nothing, "free": _nothing,
-    "check": _nothing,
-} | dict.fromkeys((*VIEWS, "array_zeros", "array_empty", "array_size", "buffer", "buffer_zeros", "box_tag"), _nothing)  # fmt: skip
+    "buffer_put": Reverse.buffer_put, "buffer_inc": Reverse.buffer_put,
+}  # fmt: skip
+_RULES.update(
+    (name, _nothing)
+    for name in (
+        *VIEWS, "array_zeros", "array_empty", "array_size", "array_same", "buffer", "buffer_zeros", "box_tag", "const",
+        "free", "check",
+    )  # fmt: skip
+)

@@ -23,7 +23,7 @@ Interval = tuple[int, int]
 _LIMITS = {DType.I64: (-(2**63), 2**63 - 1), DType.I32: (-(2**31), 2**31 - 1), DType.BOOL: (0, 1)}
 _EVERYTHING = _LIMITS[DType.I64]
 _FAR = 2**61  # a difference beyond this says nothing
-_STEPS = 48  # edges tried for one question
+_STEPS = 48  # values looked at for one question
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
 _OVERFLOWS = {"add_overflows": "add", "sub_overflows": "sub", "mul_overflows": "mul"}
 
@@ -44,9 +44,8 @@ class Ranges:
     def __init__(self) -> None:
         self.intervals: dict[Value, Interval] = {}
         self.definitions: dict[Value, Op] = {}
-        # x <= y + c:  above[x] has (y, c), below[y] has (x, c)
-        self.above: dict[Value, list[tuple[Value, int]]] = {}
-        self.below: dict[Value, list[tuple[Value, int]]] = {}
+        self.above: dict[Value, list[tuple[Value, int]]] = {}  # x <= y + c: above[x] has (y, c)
+        self._constants: set[Value] = set()
         self._exact: set[tuple[str, Value, Value]] = set()
         self._sums: dict[tuple[str, Value, Value], Op] = {}
         self._trail: list[tuple[str, object, object]] = []
@@ -59,29 +58,18 @@ class Ranges:
         return found if found is not None else limits(value)
 
     def at_most(self, x: Value, y: Value, c: int) -> bool:
-        """Is x <= y + c proved."""
-        return self._path(x, y, c, [_STEPS], 6)
-
-    def _path(self, x: Value, y: Value, c: int, budget: list[int], depth: int) -> bool:
-        if x is y and c >= 0:
-            return True
-        if self.interval(x)[1] <= self.interval(y)[0] + c:
-            return True
-        if depth == 0:
-            return False
-        for other, d in self.above.get(x, ()):
-            budget[0] -= 1
-            if budget[0] < 0:
-                return False
-            if self._path(other, y, c - d, budget, depth - 1):
+        """Is x <= y + c proved: by intervals at the end of a path of differences that starts at x."""
+        least, above = self.interval(y)[0], self.above
+        slack = {x: c}  # x <= node + (c - slack[node]), so node <= y + slack[node] is enough
+        queue = [x]
+        for node in queue:
+            room = slack[node]
+            if (node is y and room >= 0) or self.interval(node)[1] <= least + room:
                 return True
-        for other, d in self.below.get(y, ()):
-            # other <= y + d, so x <= other + c - d is enough
-            budget[0] -= 1
-            if budget[0] < 0:
-                return False
-            if self._path(x, other, c - d, budget, depth - 1):
-                return True
+            for other, d in above.get(node, ()):
+                if slack.get(other, room - d - 1) < room - d and len(queue) < _STEPS:
+                    slack[other] = room - d
+                    queue.append(other)
         return False
 
     def compare(self, name: str, x: Value, y: Value) -> bool | None:
@@ -138,7 +126,6 @@ class Ranges:
             elif kind == "edge":
                 assert isinstance(key, tuple)
                 self.above[key[0]].pop()
-                self.below[key[1]].pop()
             else:
                 assert isinstance(key, tuple)
                 self._exact.discard(key)
@@ -147,6 +134,8 @@ class Ranges:
         """The value lies in [low, high], besides what is known."""
         least, most = self.interval(value)
         narrowed = max(low, least), min(high, most)
+        if narrowed[0] > narrowed[1]:
+            return  # facts that contradict each other: this point is not reached
         if narrowed != (least, most):
             self._trail.append(("interval", value, self.intervals.get(value)))
             self.intervals[value] = narrowed
@@ -157,7 +146,6 @@ class Ranges:
             return
         self._trail.append(("edge", (x, y), None))
         self.above.setdefault(x, []).append((y, c))
-        self.below.setdefault(y, []).append((x, c))
         self.bound(x, _EVERYTHING[0], self.interval(y)[1] + c)
         self.bound(y, self.interval(x)[0] - c, _EVERYTHING[1])
 
@@ -231,6 +219,7 @@ class Ranges:
     def _define_const(self, op: Op, result: Value, operands: Sequence[Value]) -> None:
         number = op.attrs["value"]
         assert isinstance(number, int)
+        self._constants.add(result)
         self.bound(result, number, number)
 
     def _define_array_size(self, op: Op, result: Value, operands: Sequence[Value]) -> None:
@@ -256,6 +245,8 @@ class Ranges:
         self.bound(result, low, high)
         for one, other in ((x, y), (y, x)):
             least, most = self.interval(other)
+            if one in self._constants:
+                continue
             self.difference(result, one, most)
             self.difference(one, result, -least)
 

@@ -14,7 +14,6 @@ switch, which `Options.target` chooses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, memory, records, scalars
 from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
@@ -114,39 +113,3 @@ def _guard(w: FunctionWriter) -> None:
     w.module.declare("@llvm.stacksave.p0", "declare ptr @llvm.stacksave.p0()")
     limit = w.set(f"load ptr, ptr {w.offset('%context', abi.STACK_LIMIT)}")
     w.fail_if(w.set(f"icmp ult ptr {here}, {limit}"), abi.TOO_DEEP)
-
-
-def entry_shim(program: Program, name: str, symbol: str) -> str:
-    """Text of `i32 @symbol(ptr context, ptr arguments, ptr results)`: pieces in and out of cells of 8 bytes.
-
-    The plain way into compiled code for callers that have nothing but ctypes.
-    """
-    body = program.functions[name].body
-    types = abi.all_pieces(machine(v) for v in body.params)
-    results = abi.all_pieces(machine(v) for v in body.results)
-    result = abi.result_type(machine(v) for v in body.results)
-    lines = [f"define i32 @{symbol}(ptr %context, ptr %arguments, ptr %results) {{"]
-    lines += _cells_in(types)
-    given = "".join(f", {t} %x{i}" for i, t in enumerate(types))
-    lines.append(f"  %r = call {result} {abi.function_symbol(name)}(ptr %context{given})")
-    for i, type_ in enumerate(results):
-        lines.append(f"  %v{i} = extractvalue {result} %r, {i + 1}")
-        value = f"{type_} %v{i}"
-        if type_ == "i1":
-            lines.append(f"  %w{i} = zext i1 %v{i} to i64")
-            value = f"i64 %w{i}"
-        lines.append(f"  %q{i} = getelementptr i8, ptr %results, i64 {8 * i}")
-        lines.append(f"  store {value}, ptr %q{i}")
-    lines += [f"  %status = extractvalue {result} %r, 0", "  ret i32 %status", "}", ""]
-    return "\n".join(lines)
-
-
-def _cells_in(types: Iterable[str]) -> list[str]:
-    lines = []
-    for i, type_ in enumerate(types):
-        lines.append(f"  %p{i} = getelementptr i8, ptr %arguments, i64 {8 * i}")
-        if type_ == "i1":
-            lines += [f"  %y{i} = load i64, ptr %p{i}", f"  %x{i} = icmp ne i64 %y{i}, 0"]
-        else:
-            lines.append(f"  %x{i} = load {type_}, ptr %p{i}")
-    return lines

@@ -76,6 +76,8 @@ def compile_object(
     """
     options = options.for_size(instruction_count(text))
     binding = llvm()
+    if target is not None and " asm " in text and _processor(target.triple) != _processor(describe_target().triple):
+        raise InternalError("inline assembly needs LLVM's assembler for that processor, which is not at hand", text)
     with _lock:
         goal = target or machine(min(options.level, 2))
         with _phase(timings, "parse"):
@@ -85,6 +87,10 @@ def compile_object(
         with _phase(timings, "emit"):
             code: bytes = goal.emit_object(module)
             return code
+
+
+def _processor(triple: str) -> str:
+    return triple.split("-")[0].replace("arm64", "aarch64")
 
 
 def _parse(binding: Any, text: str, goal: Any) -> Any:

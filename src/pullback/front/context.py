@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
@@ -233,18 +233,24 @@ class _Merge:
         before = after.names.get(name, absent)
         found = [before if s.state.never is not None else s.state.names.get(name, absent) for s in self.sides]
         a, b = found
+        # A name may be dead where control goes on and live where it has left.
+        buried = any(
+            x.dead and s.state.flags["done"] is not True for s, x in zip(self.sides, found, strict=True)
+        )
         if a.source is b.source:
+            same = before if before.source is a.source else Binding(a.source, any(x.maybe or x.origin is not None for x in found))
+            if same is not absent:
+                after.names[name] = replace(same, dead=buried)
             return
         dead = a.dead or b.dead if self.live is None else name not in self.live
         if dead and name != RETURN:
             after.bury([name])
             return
-        maybe = buried = False  # a name may be dead where control goes on and live where it has left
+        maybe = False
         values = []
         for side, binding in zip(self.sides, found, strict=True):
             value = side.state.never
             if value is None:
-                buried = buried or (binding.dead and side.state.flags["done"] is not True)
                 value = binding.value
                 if binding is absent:
                     with self.cx.inside(side.block):

@@ -1,6 +1,20 @@
 """Inference: from untyped IR and argument types to a typed Program.  `infer_entry` is the way in."""
 
+from collections.abc import Callable
+from types import FunctionType
+
+from pullback.infer import derivatives, extrema, math_functions, numpy_functions, python_functions  # fill the registry
 from pullback.infer.engine import Options, Session
 from pullback.infer.entry import Entry, Request, infer_entry
+from pullback.infer.ops import Inference
+from pullback.infer.registry import public_names
+from pullback.ir.node import Function
 
-__all__ = ["Entry", "Options", "Request", "Session", "infer_entry"]
+__all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
+
+_MEANINGS = (derivatives, extrema, math_functions, numpy_functions, python_functions)
+
+
+def new_session(parse: Callable[[FunctionType], Function], options: Options = Options()) -> Session:
+    """A compilation that has seen nothing yet; `parse` is the front end."""
+    return Session(parse, Inference, options)

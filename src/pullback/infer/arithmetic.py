@@ -9,56 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
-from pullback.infer.values import AV, MISSING, WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.linear import matmul
+from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Value
-from pullback.prims.scalar import NUMPY_DTYPES
-from pullback.types import Array, Constant, DType, List, Number, Scalar, Str, Tuple, show
+from pullback.types import Array, DType, List, Number, Str, Tuple, show, with_items
 
-__all__ = ["as_number", "binary", "convert", "number_binary", "power", "promote", "python_message", "unary"]
+__all__ = ["OVERFLOW", "binary", "number_binary", "power", "python_message", "unary"]
 
 MOST_POWI = 32  # literal exponents up to this are expanded to multiplications
-_FROM_NUMPY = {np.dtype(kind): dtype for dtype, kind in NUMPY_DTYPES.items()}
-
-
-def promote(a: Number, b: Number) -> Number:
-    """The type of an arithmetic result."""
-    if a.weak and b.weak:
-        return WEAK_FLOAT if DType.F64 in (a.dtype, b.dtype) else WEAK_INT
-    if a.weak or b.weak:
-        weak, strong = (a, b) if a.weak else (b, a)
-        return Number(_weak_with_strong(weak.dtype, strong.dtype), weak=False)
-    found = np.result_type(NUMPY_DTYPES[a.dtype], NUMPY_DTYPES[b.dtype])
-    return Number(_FROM_NUMPY[found], weak=False)
-
-
-def _weak_with_strong(weak: DType, strong: DType) -> DType:
-    if weak is DType.F64:
-        return strong if strong.is_float else DType.F64
-    if weak is DType.I64:
-        return DType.I64 if strong is DType.BOOL else strong
-    return strong
-
-
-def as_number(cx: Frame, av: AV) -> AV:
-    """A constant bool as a number; numbers as they are."""
-    if isinstance(av.type, Constant):
-        return AV(Number(DType.BOOL), (cx.e.boolean(av.type.value),), av.literal)
-    return av
-
-
-def convert(cx: Frame, av: AV, dtype: DType) -> Value:
-    """The machine value of a number in another dtype."""
-    av = as_number(cx, av)
-    assert isinstance(av.type, Number)
-    if av.type.dtype is dtype:
-        return av.value
-    if isinstance(av.literal, int | float) and av.literal is not MISSING:
-        return cx.e.constant(av.literal, Scalar(dtype))
-    return cx.e("cast", av.value, to=dtype)
 
 
 def python_message(operation: Callable[[], object]) -> str:
@@ -86,9 +49,6 @@ _SHIFTS = {"<<": "shl", ">>": "shr"}
 
 def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     """`a operator b` for any abstract values."""
-    from pullback.infer.elementwise import elementwise
-    from pullback.infer.linear import matmul
-
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         x, y = (as_number(cx, av) for av in operands)
         if operator == "@":
@@ -99,7 +59,7 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
             case (Array() | Number(), Array() | Number()):
                 return elementwise(cx, [x, y], lambda cx, items: number_binary(cx, operator, *items))
             case (Tuple(p), Tuple(q)) | (List(p), List(q)) if operator == "+":
-                return AV(type(x.type)((*p, *q)), (*x.values, *y.values))  # type: ignore[call-arg]
+                return AV(with_items(x.type, (*p, *q)), (*x.values, *y.values))
             case Str(p), Str(q) if operator == "+":
                 return AV(Str(p + q), (), p + q)
         raise cx.error(
@@ -277,8 +237,6 @@ def _int_power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
 
 def unary(cx: Frame, operator: str, a: AV) -> AV:
     """-a, +a, ~a."""
-    from pullback.infer.elementwise import elementwise
-
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         x = as_number(cx, operands[0])
         match x.type:

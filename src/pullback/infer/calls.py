@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame, Specialization
+from pullback.infer.lattice import family_of, widen
 from pullback.infer.names import default_values
-from pullback.infer.values import AV, items_of
+from pullback.infer.registry import HANDLERS, ROW_HANDLERS, is_exception, prelude, row_of
+from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
-from pullback.types import Builtin, Closure, Never, Pullback, Transformed, Union, show, slots
+from pullback.prims.prelude import FUNCTIONS
+from pullback.types import BoxedFunction, Builtin, Closure, Never, Str, Tuple, Type, Union, show, slots
 
-__all__ = ["bind", "call", "closure_operands", "specialized"]
+__all__ = ["DERIVATIVES", "bind", "call", "call_builtin", "specialized"]
+
+# How values of derivative types are called; the room's module for derivatives puts them here.
+DERIVATIVES: dict[type[Type], Callable[[Frame, AV, Sequence[AV], Mapping[str, AV]], AV]] = {}
 
 
 def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -22,25 +28,47 @@ def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
     if isinstance(function.type, Union):
         return dispatch(cx, [function], lambda cx, operands: call(cx, operands[0], arguments, keywords))
     match function.type:
-        case Closure(code, _, _) if isinstance(code, str):
-            from pullback.infer.surface import call_method
-
-            return call_method(cx, code, items_of(function)[0], arguments, keywords)
+        case Closure(str() as method, _, _):
+            return _call_method(cx, method, items_of(function)[0], arguments, keywords)
         case Closure():
             return _call_closure(cx, function, arguments, keywords)
+        case BoxedFunction():
+            return _call_boxed(cx, function, arguments, keywords)
         case Builtin(name):
-            from pullback.infer.surface import call_builtin
-
             return call_builtin(cx, name, arguments, keywords)
-        case Transformed():
-            from pullback.infer.derivatives import call_transformed
+    handler = DERIVATIVES.get(type(function.type))
+    if handler is None:
+        raise cx.error(f"{show(function.type)} is not callable", "this value is called like a function")
+    return handler(cx, function, arguments, keywords)
 
-            return call_transformed(cx, function, arguments, keywords)
-        case Pullback():
-            from pullback.infer.derivatives import call_pullback
 
-            return call_pullback(cx, function, arguments, keywords)
-    raise cx.error(f"{show(function.type)} is not callable", "this value is called like a function")
+def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """Call a known function by its public name."""
+    handler = HANDLERS.get(name)
+    if handler is not None:
+        return handler(cx, arguments, keywords)
+    row = row_of(name)
+    if row is not None:
+        if keywords:
+            raise cx.error(f"{name}() takes no keyword arguments here", ", ".join(keywords))
+        return ROW_HANDLERS[row[1].kind](cx, *row, arguments)
+    if name in FUNCTIONS:
+        return call(cx, prelude(cx, name), arguments, keywords)
+    if is_exception(name):
+        return _exception(name, arguments)
+    raise cx.error(f"{name} cannot be called in compiled code", "this function is not known to pullback")
+
+
+def _exception(name: str, arguments: Sequence[AV]) -> AV:
+    """SomeError("text"): what `raise` takes."""
+    parts = [AV(Builtin(name)), *(arguments[:1] or [AV(Str(""))])]
+    return AV(Tuple(tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
+
+
+def _call_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """subject.method(...): the function of the same name with the subject first."""
+    public = f"numpy.{name.removeprefix('ndarray.')}" if name.startswith("ndarray.") else name
+    return call_builtin(cx, public, [subject, *arguments], keywords)
 
 
 def _call_closure(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -57,15 +85,40 @@ def specialized(
     """The specialization that a call reaches and the machine operands it is given."""
     assert isinstance(function.type, Closure) and isinstance(function.type.code, Code)
     code = function.type.code
-    bound = bind(cx, function, arguments, keywords)
+    bound = [_widened(cx, av) for av in bind(cx, function, arguments, keywords)]
     types = (*function.type.captured, *(av.type for av in bound))
     spec = cx.session.specialize(code, types, cx.span)
     return spec, [*function.values, *(v for av in bound for v in av.values)]
 
 
-def closure_operands(function: AV) -> int:
-    """How many machine operands come before those of the arguments."""
-    return len(function.values)
+def _widened(cx: Frame, av: AV) -> AV:
+    """The value with closures that capture their own kind behind references; what is called itself stays a closure."""
+    target = widen(av.type, cx.session.families)
+    return coerce(cx.e, av, target) if target != av.type else av
+
+
+def _call_boxed(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """A call through a reference: one direct call per member of the family."""
+    assert isinstance(function.type, BoxedFunction)
+    family = family_of(function.type)
+    members = list(family.members)
+    tag = cx.e("box_tag", function.value)
+
+    def one(number: int) -> AV:
+        member = members[number]
+        types = tuple(s for t in member.captured for s in slots(t))
+        attrs: dict[str, object] = {"name": str(family), "variant": number, "types": types}
+        op = cx.e.append(get("unbox"), [function.value], attrs=attrs)
+        return _call_closure(cx, AV(member, tuple(op.results)), arguments, keywords)
+
+    def rest(number: int) -> AV:
+        if number == len(members) - 1:
+            return one(number)
+        hit = cx.e("eq", tag, cx.e.integer(number))
+        (result,) = cx.choose(hit, lambda: [one(number)], lambda: [rest(number + 1)])
+        return result
+
+    return rest(0)
 
 
 def bind(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:

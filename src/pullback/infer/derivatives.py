@@ -7,16 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pullback.infer.arithmetic import as_number, convert
-from pullback.infer.calls import specialized
+from pullback.infer.calls import DERIVATIVES, bind, specialized
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame, Specialization
-from pullback.infer.values import AV, WEAK_INT, coerce, items_of
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.numbers import as_number, convert
+from pullback.infer.registry import HANDLERS, Handler
+from pullback.infer.values import AV, coerce, items_of, zero
+from pullback.infer.wrappers import as_closure
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
 from pullback.types import (
-    Array, ArrayRef, Box, Closure, Constant, Dict, DType, List, Machine, Never, NoneType, Number, Pullback, Scalar, Str,
-    Transformed, Tuple, Type, Union, is_float, show, slots,
+    Array,
+    ArrayRef,
+    Box,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    List,
+    Machine,
+    Never,
+    NoneType,
+    Number,
+    Pullback,
+    Scalar,
+    Str,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    is_float,
+    show,
+    slots,
+    with_items,
 )  # fmt: skip
 
 __all__ = ["call_pullback", "call_transformed", "jvp", "transform", "vjp"]
@@ -82,14 +106,10 @@ def _plain(cx: Frame, function: AV) -> AV:
     """A function to differentiate: a closure, or a wrapper around what is not one (a builtin, another transform)."""
     if isinstance(function.type, Closure) and not isinstance(function.type.code, str):
         return function
-    from pullback.infer.wrappers import as_closure
-
     return as_closure(cx, function)
 
 
 def _bound(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
-    from pullback.infer.calls import bind
-
     return [as_number(cx, av) if isinstance(av.type, Constant) else av for av in bind(cx, target, arguments, keywords)]
 
 
@@ -213,7 +233,8 @@ def _like_items(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
     values = tuple(v for p in parts for v in p.values)
     if isinstance(primal.type, Dict):
         return AV(Dict(primal.type.keys, types), values)
-    return AV(type(primal.type)(types), values)  # type: ignore[call-arg]
+    assert isinstance(primal.type, Tuple | List)
+    return AV(with_items(primal.type, types), values)
 
 
 def _pack(items: Sequence[AV]) -> AV:
@@ -337,7 +358,7 @@ def _gradient_type(type_: Type) -> Type:
         case Array(dtype, rank, _):
             return Array(dtype, rank, True)
         case Tuple(items) | List(items):
-            return type(type_)(tuple(map(_gradient_type, items)))
+            return with_items(type_, tuple(map(_gradient_type, items)))
         case Dict(keys, items):
             return Dict(keys, tuple(map(_gradient_type, items)))
         case _:
@@ -368,8 +389,6 @@ def call_pullback(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Ma
 
 
 def _typed_zero(cx: Frame, machine: Machine) -> Value:
-    from pullback.infer.values import zero
-
     return zero(cx.e, machine)
 
 
@@ -402,3 +421,14 @@ def _cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
         case _:
             return [None] * len(slots(out))
 
+
+def _transform(kind: str) -> Handler:
+    return lambda cx, arguments, keywords: transform(cx, kind, arguments, keywords)
+
+
+HANDLERS.update({
+    "pullback.grad": _transform("grad"), "pullback.value_and_grad": _transform("value_and_grad"), "pullback.jvp": jvp,
+    "pullback.vjp": vjp, "pullback.jit": lambda cx, arguments, keywords: arguments[0],
+})  # fmt: skip
+DERIVATIVES[Transformed] = call_transformed
+DERIVATIVES[Pullback] = call_pullback

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from pullback.diagnostic import CompileError
 from pullback.infer.engine import Branch, Frame
-from pullback.infer.values import AV, coerce, join, members
+from pullback.infer.lattice import join
+from pullback.infer.values import AV, coerce, members
 from pullback.ir.node import Block, Op, Value
 from pullback.types import Never, Union, slots
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pullback.infer.engine import Frame
+from pullback.infer.numbers import convert
 from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Block, Value
 from pullback.prims.array import elementwise_types
 from pullback.prims.base import get
 from pullback.types import Array, Constant, DType, Number, Scalar, Union, show
 
-__all__ = ["array_sizes", "broadcast", "elementwise", "require_equal", "reduce_sum"]
+__all__ = ["array_sizes", "broadcast", "elementwise", "reduce_sum", "require_equal"]
 
 ScalarRule = Callable[[Frame, Sequence[AV]], AV]
 
@@ -102,8 +103,6 @@ def _item(cx: Frame, av: AV, block: Block, inputs: list[Value]) -> AV:
 
 def reduce_sum(cx: Frame, array: AV, rule: ScalarRule | None = None) -> AV:
     """The sum of all elements; bools and small ints are added as int64."""
-    from pullback.infer.arithmetic import convert
-
     def item(cx: Frame, items: Sequence[AV]) -> AV:
         value = rule(cx, items) if rule is not None else items[0]
         assert isinstance(value.type, Number)

@@ -19,14 +19,15 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from pullback.diagnostic import UNKNOWN, CompileError, CompileTypeError, Diagnostic, Span
-from pullback.infer.values import AV, MISSING, coerce, depth, join
+from pullback.diagnostic import CompileError, CompileTypeError, Diagnostic, InternalError, Span
+from pullback.infer.lattice import Family, depth, join, widen
+from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.runtime.boundary import Guard, Hidden
-from pullback.types import NEVER, Closure, Machine, Never, Type, Unbound, slots
+from pullback.types import NEVER, Closure, Type, slots
 
-__all__ = ["Code", "Frame", "Options", "Session", "Specialization"]
+__all__ = ["BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion"]
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
@@ -71,6 +72,7 @@ class Session:
     """One compilation: all specializations reached from one entry, with the guards and hidden inputs they rest on."""
 
     parse: Callable[[FunctionType], Function]
+    frame: type[Frame]
     options: Options = field(default_factory=Options)
     specializations: dict[tuple[Code, tuple[Type, ...]], Specialization] = field(default_factory=dict)
     order: list[Specialization] = field(default_factory=list)
@@ -78,7 +80,7 @@ class Session:
     guards: dict[tuple[int, object], Guard] = field(default_factory=dict)
     codes: dict[object, Code] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
-    layouts: dict[str, list[tuple[Machine, ...]]] = field(default_factory=dict)
+    families: list[Family] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
     def code_of(self, function: FunctionType) -> Code:
@@ -134,7 +136,7 @@ class Session:
         position = len(self.order)
         while True:
             spec.used = False
-            function, result = Frame(self, spec.code).infer_function(spec)
+            function, result = self.frame(self, spec.code).infer_function(spec)
             merged = join(spec.result, result)
             stable = merged == spec.result or not spec.used
             if stable and merged == result:
@@ -148,14 +150,21 @@ class Session:
             self.specializations.pop((other.code, other.parameters), None)
         del self.order[position:]
 
+    def restarted(self) -> Session:
+        """A new session that knows the families found so far."""
+        return Session(self.parse, self.frame, self.options, codes=self.codes, families=self.families)
+
     def program(self, entry: str) -> Program:
         """The typed functions inferred so far."""
         functions = {s.name: s.function for s in self.order if s.function is not None}
-        return Program(functions, entry, self.layouts)
+        return Program(functions, entry, {str(family): family.layout for family in self.families})
 
 
 class Frame:
-    """The walk over one untyped function: an environment, an emitter, and whether the code goes on."""
+    """The walk over one untyped function: an environment, an emitter, and whether the code goes on.
+
+    What the ops mean is added by `ops.Inference`.
+    """
 
     def __init__(self, session: Session, code: Code) -> None:
         self.session = session
@@ -196,13 +205,11 @@ class Frame:
 
     def infer_function(self, spec: Specialization) -> tuple[Function, Type]:
         """Typed function and result type, for the parameter types of `spec`."""
-        from pullback.infer.names import captured_values
-
         untyped = spec.code.untyped
         self.e.span = untyped.span
         captures = len(_names(untyped.attrs.get("captures")))
         names = [v.name for v in untyped.body.params]
-        leading = [] if spec.code.python is None else captured_values(self)
+        leading = [] if spec.code.python is None else self.captured_values()
         bound = len(spec.parameters) - (len(names) - captures)  # captured values and defaults of a local function
         names = [*names[:captures], *[""] * (bound - captures), *names[captures:]] if not leading else names[captures:]
         given = [self.fresh(t, name) for t, name in zip(spec.parameters, names[-len(spec.parameters) :], strict=True)]
@@ -218,6 +225,14 @@ class Frame:
         body = Block(params, self.e.block.ops, final.values)
         return Function(spec.name, body, untyped.span, {"python_name": spec.code.name}), result
 
+    def captured_values(self) -> list[AV]:
+        """The free variables of a top-level function."""
+        raise InternalError("a frame without meanings")
+
+    def infer_op(self, op: Op) -> None:
+        """Infer one op of untyped IR and bind its results."""
+        raise InternalError("a frame without meanings")
+
     def fresh(self, type_: Type, name: str = "") -> AV:
         """A parameter of the type: new machine values."""
         machine = slots(type_)
@@ -225,12 +240,10 @@ class Frame:
 
     def run(self, block: Block, arguments: Sequence[AV]) -> tuple[list[AV], bool]:
         """Infer the ops of a block into the current emitter.  The flag tells that the end is not reached."""
-        from pullback.infer.ops import infer_op
-
         self.env.update(zip(block.params, arguments, strict=True))
         for op in block.ops:
             self.e.span = op.span
-            infer_op(self, op)
+            self.infer_op(op)
             if self.dead:
                 return [AV(NEVER) for _ in block.results], True
         return [self.env[v] for v in block.results], False
@@ -290,6 +303,10 @@ class Frame:
         """Raise the exception unless `ok` holds."""
         self.e.append(get("check"), [ok, *payload], attrs={"exception": exception, "message": message}, types=())
 
+    def widened(self, types: Sequence[Type]) -> list[Type]:
+        """Types of carried values with recursive closures behind references."""
+        return [widen(t, self.session.families) for t in types]
+
     def guard_type_growth(self, types: Sequence[Type]) -> None:
         if max(map(depth, types), default=0) > MOST_DEPTH:
             raise self.error(
@@ -336,4 +353,3 @@ def deep_recursion(limit: int = 20_000) -> Iterator[None]:
 
 
 BUILTINS: Mapping[str, Any] = vars(builtins)
-__all__ += ["BUILTINS", "UNKNOWN", "Branch", "Fact", "Never", "Unbound", "deep_recursion"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pullback.diagnostic import CompileError, Diagnostic, Span
+from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.hidden import thread_hidden
 from pullback.infer.names import constant_type
@@ -21,11 +21,30 @@ from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
 from pullback.runtime.boundary import Boundary, abstract
 from pullback.types import (
-    Builtin, Closure, Constant, Dict, DType, Iterator, List, Module, Number, Pullback, Range, Slice, Transformed, Tuple,
-    Type, Union, show, slots,
+    Builtin,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    Iterator,
+    List,
+    Module,
+    Number,
+    Pullback,
+    Range,
+    Slice,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    show,
+    slots,
 )  # fmt: skip
 
 __all__ = ["Entry", "Request", "infer_entry"]
+
+
+MOST_RESTARTS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +74,18 @@ class Entry:
 
 def infer_entry(session: Session, request: Request) -> Entry:
     """Infer everything reached from the request's function with the types of its arguments."""
+    for _ in range(MOST_RESTARTS):
+        changes = sum(family.changes for family in session.families)
+        entry = _infer_once(session, request)
+        if changes == sum(family.changes for family in session.families):
+            return entry
+        session = session.restarted()  # code was inferred before all members of a family were known
+    raise InternalError(f"{request.function!r}: families of functions do not settle")
+
+
+def _infer_once(session: Session, request: Request) -> Entry:
     with deep_recursion():
-        root = Frame(session, Code(Function("entry", Block()), {}))
+        root = session.frame(session, Code(Function("entry", Block()), {}))
         if request.span is not None:
             root.e.span = request.span
         objects: list[tuple[Type, object]] = []

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.infer.arithmetic import as_number
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
+from pullback.infer.numbers import as_number
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, Dict, DType, List, Number, Range, Scalar, Slice, Str, Tuple, show
+from pullback.types import (
+    Array,
+    ArrayRef,
+    Dict,
+    DType,
+    List,
+    Number,
+    Range,
+    Scalar,
+    Slice,
+    Str,
+    Tuple,
+    show,
+    with_items,
+)
 
 __all__ = ["array_element", "checked_index", "select_item", "subscript"]
 
 
 def subscript(cx: Frame, subject: AV, index: AV) -> AV:
     """subject[index], reading."""
-    return dispatch(cx, [subject, index], lambda cx, operands: _subscript(cx, *operands, index.literal))
+    return dispatch(cx, [subject, index], lambda cx, operands: _subscript(cx, operands[0], operands[1], index.literal))
 
 
 def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
@@ -84,8 +98,8 @@ def _slice_items(cx: Frame, subject: AV, index: AV) -> AV:
             raise cx.error("slices of tuples need bounds written as numbers", show(subject.type))
         bounds.append(value)  # type: ignore[arg-type]
     items = items_of(subject)[slice(*bounds)]
-    kind = type(subject.type)
-    return AV(kind(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))  # type: ignore[call-arg,arg-type]
+    assert isinstance(subject.type, Tuple | List)
+    return AV(with_items(subject.type, [i.type for i in items]), tuple(v for i in items for v in i.values))
 
 
 def _constant_int(cx: Frame, av: AV) -> object:

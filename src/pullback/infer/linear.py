@@ -1,4 +1,4 @@
-"""Matrix products: `@`, np.dot, np.matmul for ranks 1 and 2, on the 2-D `matmul` primitive and its views."""
+"""Matrix products: `@`, np.matmul (and np.dot of arrays) for ranks 1 and 2, on the 2-D `matmul` primitive and its views."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from pullback.infer.elementwise import array_sizes, elementwise, require_equal
 from pullback.infer.engine import Frame
+from pullback.infer.numbers import convert, promote
 from pullback.infer.values import AV
 from pullback.ir.node import Value
-from pullback.types import Array, DType, Number, show
+from pullback.types import Array, ArrayRef, DType, Number, show
 
-__all__ = ["dot", "matmul"]
+__all__ = ["matmul"]
 
 
 def matmul(cx: Frame, a: AV, b: AV) -> AV:
@@ -40,21 +41,19 @@ def matmul(cx: Frame, a: AV, b: AV) -> AV:
 
 
 def _array(cx: Frame, value: Value) -> AV:
-    from pullback.types import ArrayRef
-
     assert isinstance(value.type, ArrayRef)
     return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous), (value,))
 
 
 def _inner(cx: Frame, a: AV, b: AV) -> AV:
-    from pullback.infer.arithmetic import number_binary
+    def product(cx: Frame, items: Sequence[AV]) -> AV:
+        x, y = items
+        return AV(x.type, (cx.e("mul", x.value, y.value),))
 
-    return elementwise(cx, [a, b], lambda cx, items: number_binary(cx, "*", *items), output="sum")
+    return elementwise(cx, [a, b], product, output="sum")
 
 
 def _common_dtype(cx: Frame, a: AV, b: AV) -> tuple[AV, AV]:
-    from pullback.infer.arithmetic import convert, promote
-
     assert isinstance(a.type, Array) and isinstance(b.type, Array)
     result = promote(Number(a.type.dtype, False), Number(b.type.dtype, False)).dtype
     if not result.is_float and a.type.rank + b.type.rank > 2:
@@ -84,12 +83,3 @@ def _mismatch(m: Sequence[Value], n: Sequence[Value]) -> str:
         parts.append(f"({inner}{',' if len(shape) == 1 else ''})")
     inner_dimension = "{" + str(len(m) - 1) + "}", "{" + str(len(m)) + "}"
     return f"shapes {parts[0]} and {parts[1]} not aligned: {inner_dimension[0]} != {inner_dimension[1]}"
-
-
-def dot(cx: Frame, a: AV, b: AV) -> AV:
-    """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
-    from pullback.infer.arithmetic import binary
-
-    if not isinstance(a.type, Array) or not isinstance(b.type, Array):
-        return binary(cx, "*", a, b)
-    return matmul(cx, a, b)

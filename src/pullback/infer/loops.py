@@ -10,16 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pullback.infer.arithmetic import OVERFLOW, as_number, convert
+from pullback.infer.arithmetic import OVERFLOW
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Branch, Frame
 from pullback.infer.indexing import array_element, select_item
-from pullback.infer.values import AV, WEAK_BOOL, WEAK_INT, coerce, items_of, join
+from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
+from pullback.infer.numbers import as_number, convert
+from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
 from pullback.types import (
-    NEVER, Array, Constant, Dict, DType, Iterator, List, Number, Range, Str, Tuple, Type, Union, show, slots,
+    NEVER,
+    Array,
+    Constant,
+    Dict,
+    DType,
+    Iterator,
+    List,
+    Number,
+    Range,
+    Str,
+    Tuple,
+    Type,
+    Union,
+    show,
+    slots,
 )  # fmt: skip
 
 __all__ = ["Iterable", "for_loop", "iterable", "range_value", "while_loop"]
@@ -52,8 +68,8 @@ def _fixpoint(cx: Frame, op: Op, start: Sequence[AV], bodies: Callable[[list[Typ
         if wider == types:
             cx.loop_types[op] = types
             return types, branches
-        cx.guard_type_growth(wider)
-        types = wider
+        types = cx.widened(wider)
+        cx.guard_type_growth(types)
     raise cx.error("the types of the values that this loop carries do not settle")
 
 

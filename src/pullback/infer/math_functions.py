@@ -6,17 +6,20 @@ As CPython does it: a nan from numbers is a domain error, an infinity from finit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from pullback.infer.arithmetic import as_number, convert
+from pullback.infer.arithmetic import binary
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.values import AV, WEAK_BOOL, WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
+from pullback.infer.numbers import as_number, convert
+from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
+from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.base import Prim, PublicName
 from pullback.types import BOOL, F64, Array, DType, Number, show
 
-__all__ = ["HANDLERS", "call_row", "to_float", "whole"]
+__all__ = ["to_float", "whole"]
 
 _DOMAIN = "math domain error"
 _RANGE = "math range error"
@@ -89,7 +92,7 @@ def _check(cx: Frame, public: PublicName, result: Value, values: Sequence[Value]
 # --------------------------------------------------------------------------------------------- special forms
 
 
-def _float_to_int(name: str, prim: str) -> Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]:
+def _float_to_int(name: str, prim: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         if len(arguments) != 1 or keywords:
             raise cx.type_error(f"{name}() takes exactly one argument ({len(arguments)} given)")
@@ -130,8 +133,6 @@ def _log(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     logs = [dispatch(cx, [av], one) for av in arguments]
     if len(logs) == 1 or cx.dead:
         return logs[0]
-    from pullback.infer.arithmetic import binary
-
     return binary(cx, "/", *logs)
 
 
@@ -166,8 +167,9 @@ def _fma(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return dispatch(cx, arguments, rule)
 
 
-HANDLERS: dict[str, Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]] = {
+HANDLERS.update({
     "math.floor": _float_to_int("math.floor", "floor"), "math.ceil": _float_to_int("math.ceil", "ceil"),
     "math.trunc": _float_to_int("math.trunc", "trunc"), "math.log": _log, "math.hypot": _hypot, "math.fma": _fma,
     "pullback.fma": _fma,
-}  # fmt: skip
+})  # fmt: skip
+ROW_HANDLERS["math"] = call_row

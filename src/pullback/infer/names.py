@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pullback.infer.engine import BUILTINS, Frame
+from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
 from pullback.prims.base import get
 from pullback.runtime.boundary import Guard, Hidden, abstract
@@ -75,8 +76,6 @@ def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, 
 
 def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     """The type of an object that is a constant while compiling, else None."""
-    from pullback.infer.surface import builtin_name
-
     if value is None:
         return NONE
     if type(value) is bool:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from pullback.infer.arithmetic import as_number, convert, number_binary, promote
+from pullback.infer.arithmetic import binary, number_binary
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import ScalarRule, array_sizes, elementwise, reduce_sum
 from pullback.infer.engine import Frame
-from pullback.infer.linear import dot, matmul
-from pullback.infer.values import AV, MISSING
+from pullback.infer.extrema import extremum_of_array
+from pullback.infer.linear import matmul
+from pullback.infer.numbers import as_number, convert, is_fixed, promote
+from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
+from pullback.infer.structures import attribute
+from pullback.infer.truth import truth
+from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.base import Prim, PublicName
 from pullback.types import Array, DType, Number, Scalar, show
 
-__all__ = ["HANDLERS", "call_row", "is_fixed", "map_numbers"]
-
-Handler = Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]
-
+__all__ = ["map_numbers"]
 
 def map_numbers(cx: Frame, arguments: Sequence[AV], rule: ScalarRule) -> AV:
     """A rule for numbers over numbers or, elementwise, over arrays."""
@@ -93,13 +95,6 @@ def _literals(prim: Prim, operands: Sequence[AV]) -> dict[str, object]:
     return {"literal": tuple(is_fixed(av) for av in operands)}
 
 
-def is_fixed(av: AV) -> bool:
-    """Written as a literal, or an int: takes no share of a derivative at a tie."""
-    if isinstance(av.literal, int | float) and av.literal is not MISSING:
-        return True
-    return isinstance(av.type, Number) and not av.type.dtype.is_float
-
-
 def _by_operator(operator: str, name: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         _no_keywords(cx, name, keywords)
@@ -158,8 +153,6 @@ def _positive(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
 def _logical(operation: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            from pullback.infer.truth import truth
-
             values = [as_number(cx, truth(cx, av)).value for av in operands]
             return AV(Number(DType.BOOL, False), (cx.e(operation, *values),))
 
@@ -174,8 +167,6 @@ def _where(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         raise cx.error("np.where takes a condition and two values here", f"{len(arguments)} arguments given")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        from pullback.infer.truth import truth
-
         condition = as_number(cx, truth(cx, operands[0])).value
         kind = common(cx, operands[1:])
         x, y = (convert(cx, av, kind.dtype) for av in operands[1:])
@@ -231,6 +222,13 @@ def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
     return handler
 
 
+def _dot(cx: Frame, a: AV, b: AV) -> AV:
+    """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
+    if not isinstance(a.type, Array) or not isinstance(b.type, Array):
+        return binary(cx, "*", a, b)
+    return matmul(cx, a, b)
+
+
 def _cast(dtype: DType) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         if not arguments:
@@ -239,8 +237,6 @@ def _cast(dtype: DType) -> Handler:
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             (av,) = operands
             if dtype is DType.BOOL:
-                from pullback.infer.truth import truth
-
                 return AV(Number(dtype, False), as_number(cx, truth(cx, av)).values)
             return AV(Number(dtype, False), (convert(cx, av, dtype),))
 
@@ -289,8 +285,6 @@ def _scaled(factor: float) -> Handler:
 def _extremum(kind: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         _no_keywords(cx, f"numpy.{kind}", keywords)
-        from pullback.infer.python_functions import extremum_of_array
-
         if len(arguments) != 1 or not isinstance(arguments[0].type, Array):
             raise cx.error(f"np.{kind} takes one 1-D array here", "axes come later")
         return extremum_of_array(cx, kind, arguments[0])
@@ -299,14 +293,10 @@ def _extremum(kind: str) -> Handler:
 
 
 def _size(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    from pullback.infer.structures import attribute
-
     return attribute(cx, arguments[0], "size")
 
 
 def _shape(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    from pullback.infer.structures import attribute
-
     return attribute(cx, arguments[0], "shape")
 
 
@@ -334,7 +324,7 @@ def _zeros_like(value: float) -> Handler:
     return handler
 
 
-HANDLERS: dict[str, Handler] = {
+HANDLERS.update({
     "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _by_operator("**", "numpy.float_power"),
     "numpy.divide": _by_operator("/", "numpy.divide"), "numpy.true_divide": _by_operator("/", "numpy.true_divide"),
     "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),
@@ -342,10 +332,11 @@ HANDLERS: dict[str, Handler] = {
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
     "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip, "numpy.sum": _sum,
-    "numpy.dot": _two(dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"), "numpy.inner": _two(dot, "numpy.inner"),
+    "numpy.dot": _two(_dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"), "numpy.inner": _two(_dot, "numpy.inner"),
     "numpy.float64": _cast(DType.F64), "numpy.float32": _cast(DType.F32), "numpy.int64": _cast(DType.I64),
     "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL), "numpy.max": _extremum("max"),
     "numpy.min": _extremum("min"), "numpy.amax": _extremum("max"), "numpy.amin": _extremum("min"), "numpy.size": _size,
     "numpy.shape": _shape, "numpy.copy": _copy, "numpy.asarray": _asarray, "numpy.zeros_like": _zeros_like(0.0),
     "numpy.ones_like": _zeros_like(1.0),
-}  # fmt: skip
+})  # fmt: skip
+ROW_HANDLERS["ufunc"] = call_row

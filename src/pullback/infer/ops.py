@@ -9,27 +9,46 @@ from typing import Any
 from pullback.diagnostic import InternalError
 from pullback.infer import arithmetic, calls, indexing, loops, structures, truth
 from pullback.infer.engine import Fact, Frame
-from pullback.infer.names import constant_type, global_value, object_value
-from pullback.infer.values import AV, WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.names import captured_values, constant_type, global_value, object_value
+from pullback.infer.values import AV
 from pullback.ir.node import Function, Op
-from pullback.prims.base import get
 from pullback.types import (
-    F64, I64, NONE, UNBOUND, Array, Closure, Constant, Dict, List, Module, Slice, Str, Tuple, Unbound, Union, show,
+    F64,
+    I64,
+    NONE,
+    UNBOUND,
+    Array,
+    Closure,
+    Constant,
+    Dict,
+    List,
+    Module,
+    Slice,
+    Str,
+    Tuple,
+    Unbound,
+    Union,
 )  # fmt: skip
 
-__all__ = ["infer_op"]
+__all__ = ["Inference"]
 
 
-def infer_op(cx: Frame, op: Op) -> None:
-    """Infer one op and bind its results in the frame's environment."""
-    handler = _HANDLERS.get(op.name)
-    if handler is None:
-        raise InternalError(f"no meaning for {op.name}")
-    results = handler(cx, op, [cx.env[v] for v in op.operands])
-    if cx.dead:
-        return
-    found = results if isinstance(results, list) else [results]
-    cx.env.update(zip(op.results, found, strict=True))
+class Inference(Frame):
+    """A frame in which every op of untyped IR has its meaning."""
+
+    def captured_values(self) -> list[AV]:
+        return captured_values(self)
+
+    def infer_op(self, op: Op) -> None:
+        handler = _HANDLERS.get(op.name)
+        if handler is None:
+            raise InternalError(f"no meaning for {op.name}")
+        results = handler(self, op, [self.env[v] for v in op.operands])
+        if self.dead:
+            return
+        found = results if isinstance(results, list) else [results]
+        self.env.update(zip(op.results, found, strict=True))
 
 
 def literal(cx: Frame, value: object) -> AV:
@@ -254,4 +273,3 @@ _HANDLERS: dict[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
     "py.assert": _assert, "py.unpack": _unpack, "py.binary": _binary, "py.inplace": _inplace, "py.unary": _unary,
     "py.compare": _compare, "py.subscript": _subscript, "py.call": _call, "py.while": _while, "py.for": _for,
 }  # fmt: skip
-__all__ += ["get", "literal", "show"]

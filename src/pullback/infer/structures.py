@@ -5,11 +5,29 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 
+from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
-from pullback.infer.values import AV, WEAK_INT, items_of, narrow
+from pullback.infer.indexing import array_element
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.values import AV, items_of, narrow
 from pullback.types import (
-    Array, Builtin, Closure, Dict, DType, List, Number, Str, Tuple, Type, Union, distinct_slots, show, union_of,
+    Array,
+    Builtin,
+    Closure,
+    Dict,
+    DType,
+    List,
+    Number,
+    Str,
+    Tuple,
+    Type,
+    Union,
+    distinct_slots,
+    show,
+    slot_positions,
+    slots,
+    union_of,
 )  # fmt: skip
 
 __all__ = ["attribute", "exception_of", "message_of", "restrict", "unpack", "without"]
@@ -21,8 +39,6 @@ _DTYPE_NAMES = {DType.BOOL: "bool_", DType.I32: "int32", DType.I64: "int64", DTy
 def attribute(cx: Frame, subject: AV, name: str) -> AV:
     """subject.name for arrays and numbers."""
     if isinstance(subject.type, Union):
-        from pullback.infer.dispatch import dispatch
-
         return dispatch(cx, [subject], lambda cx, operands: attribute(cx, operands[0], name))
     match subject.type:
         case Array():
@@ -88,8 +104,6 @@ def restrict(cx: Frame, av: AV, possible: Sequence[Type]) -> AV:
         tag = cx.e("select", hit, cx.e.integer(number), tag)
     if distinct_slots(target.members) == distinct_slots(av.type.members):
         return AV(target, (tag, *av.values[1:]))
-    from pullback.types import slot_positions, slots
-
     payload: list[object] = [None] * (len(slots(target)) - 1)
     for member in kept:
         inner = narrow(av, member)
@@ -103,8 +117,6 @@ def restrict(cx: Frame, av: AV, possible: Sequence[Type]) -> AV:
 
 def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
     """The `count` items of an unpacking assignment."""
-    from pullback.infer.indexing import array_element
-
     match av.type:
         case Tuple(items) | List(items):
             if len(items) != count:
@@ -128,8 +140,6 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
 
 
 def _unpack_union(cx: Frame, av: AV, count: int) -> list[AV]:
-    from pullback.infer.dispatch import dispatch
-
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         items = unpack(cx, operands[0], count)
         return AV(Tuple(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.infer.arithmetic import as_number, convert, promote
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
-from pullback.infer.values import AV, WEAK_BOOL, items_of
+from pullback.infer.lattice import WEAK_BOOL
+from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.types import (
-    NONE, Array, BoxedFunction, Builtin, Closure, Constant, Dict, DType, List, Module, NoneType, Number, Range, Str,
-    Transformed, Tuple, Type, Union, show,
+    NONE,
+    Array,
+    BoxedFunction,
+    Builtin,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    List,
+    Module,
+    NoneType,
+    Number,
+    Range,
+    Str,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    show,
 )  # fmt: skip
 
 __all__ = ["compare", "constant", "negate", "truth"]

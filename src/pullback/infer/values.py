@@ -1,4 +1,4 @@
-"""Abstract values: a type together with the machine values that represent it, and how they join and convert.
+"""Abstract values: a type together with the machine values that represent it, and how they convert.
 
     AV(Tuple((float, int)), (%x: f64, %n: i64))
     join(float, np.float64)  ->  Union(float, np.float64): a tag and one shared f64 slot
@@ -10,17 +10,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.diagnostic import InternalError
+from pullback.infer.lattice import family_of, join
 from pullback.ir.node import Block, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import (
-    NEVER, Array, ArrayRef, Box, Buffer, Closure, Constant, Dict, DType, Iterator, List, Machine, Never, Number,
-    Scalar, Slice, Transformed, Tuple, Type, Unbound, Union, slot_positions, slots, union_of,
+    Array,
+    ArrayRef,
+    Box,
+    BoxedFunction,
+    Buffer,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    Iterator,
+    List,
+    Machine,
+    Never,
+    Number,
+    Scalar,
+    Slice,
+    Transformed,
+    Tuple,
+    Type,
+    Unbound,
+    Union,
+    slot_positions,
+    slots,
 )  # fmt: skip
 
-__all__ = ["AV", "MISSING", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "coerce", "depth", "items_of", "join", "members", "narrow", "zero"]
+__all__ = ["AV", "MISSING", "coerce", "items_of", "members", "narrow", "zero"]
 
 MISSING = object()  # AV.literal of a value that is not written as a literal
-WEAK_BOOL, WEAK_INT, WEAK_FLOAT = Number(DType.BOOL), Number(DType.I64), Number(DType.F64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,73 +89,6 @@ def narrow(av: AV, member: Type) -> AV:
     return AV(member, tuple(av.values[i] for i in slot_positions(av.type, member)))
 
 
-# ------------------------------------------------------------------------------------------------------- join
-
-
-def join(a: Type, b: Type) -> Type:
-    """The least type that holds the values of both.  Numbers of unlike kinds become a union; nothing is lost."""
-    if a == b or b == NEVER:
-        return a
-    if a == NEVER:
-        return b
-    if isinstance(a, Union) or isinstance(b, Union):
-        return _join_unions(a, b)
-    merged = _merge(a, b)
-    return merged if merged is not None else union_of(a, b)
-
-
-def _merge(a: Type, b: Type) -> Type | None:
-    """The join of two types of one kind, or None when they stay apart as members of a union."""
-    match a, b:
-        case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
-            return a if a == b else WEAK_BOOL
-        case (Array(d, r, c), Array(d2, r2, c2)) if d == d2 and r == r2:
-            return Array(d, r, c and c2)
-        case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
-            return type(a)(_join_all(x, y))  # type: ignore[call-arg]
-        case (Dict(k, x), Dict(k2, y)) if k == k2:
-            return Dict(k, _join_all(x, y))
-        case (Slice(x), Slice(y)):
-            return Slice(_join_all(x, y))  # type: ignore[arg-type]
-        case (Iterator(k, x), Iterator(k2, y)) if k == k2 and len(x) == len(y):
-            return Iterator(k, _join_all(x, y))
-        case (Closure(c, x, n), Closure(c2, y, _)) if c == c2 and len(x) == len(y):
-            return Closure(c, _join_all(x, y), n)
-        case (Transformed(k, f, o), Transformed(k2, g, o2)) if (k, o) == (k2, o2):
-            return Transformed(k, join(f, g), o)
-        case (Unbound(), Unbound()):
-            return a
-    return None
-
-
-def _join_all(x: Sequence[Type], y: Sequence[Type]) -> tuple[Type, ...]:
-    return tuple(join(a, b) for a, b in zip(x, y, strict=True))
-
-
-def _join_unions(a: Type, b: Type) -> Type:
-    found = list(a.members) if isinstance(a, Union) else [a]
-    for member in b.members if isinstance(b, Union) else (b,):
-        for i, other in enumerate(found):
-            merged = other if other == member else _merge(other, member)
-            if merged is not None:
-                found[i] = merged
-                break
-        else:
-            found.append(member)
-    return union_of(*found)
-
-
-def depth(type_: Type) -> int:
-    """How deep structures nest: what grows without bound is recursive data."""
-    match type_:
-        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _) | Union(items):
-            return 1 + max(map(depth, items), default=0)
-        case Transformed(_, function, _):
-            return 1 + depth(function)
-        case _:
-            return 0
-
-
 # ----------------------------------------------------------------------------------------------------- coerce
 
 
@@ -161,6 +115,8 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
         return AV(target, tuple(zero(e, slot) for slot in slots(target)))
     if isinstance(target, Union):
         return _into_union(e, av, target)
+    if isinstance(target, BoxedFunction):
+        return _into_box(e, av, target)
     match source, target:
         case Constant(value), Number(DType.BOOL, True):
             return AV(target, (e.boolean(value),))
@@ -185,6 +141,26 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
 def _structure(e: Emitter, av: AV, target: Type, inner: Sequence[Type]) -> AV:
     parts = [coerce(e, item, wanted) for item, wanted in zip(items_of(av), inner, strict=True)]
     return AV(target, tuple(value for part in parts for value in part.values))
+
+
+def _into_box(e: Emitter, av: AV, target: BoxedFunction) -> AV:
+    """A closure, or a union of closures, as a reference."""
+    if isinstance(av.type, Union):
+        choices = [_into_box(e, member, target) for member in members(av)]
+        result = choices[-1].value
+        for number in reversed(range(len(choices) - 1)):
+            result = _choose(e, e("eq", av.values[0], e.integer(number)), choices[number].value, result)
+        return AV(target, (result,))
+    if av.type == target:
+        return av
+    if not isinstance(av.type, Closure):
+        raise InternalError(f"no conversion from {av.type} to {target}")
+    family = family_of(target)
+    family.add(av.type)
+    number = family.index(av.type)
+    assert number is not None
+    inner = _structure(e, av, family.members[number], family.members[number].captured)
+    return AV(target, (e("box", *inner.values, name=str(family), variant=number),))
 
 
 def _fits(source: Type, target: Type) -> bool:

@@ -129,10 +129,10 @@ class Emitter(Builder):
         super().__init__(block, span)
         self._constants: dict[tuple[str, str, Machine], Value] = {}
 
-    def __call__(self, name: str, *operands: Value, **attrs: object) -> Value:
+    def __call__(self, name: str, /, *operands: Value, **attrs: object) -> Value:
         return self.append(get(name), operands, attrs=attrs).result
 
-    def op(self, name: str, *operands: Value, **attrs: object) -> Op:
+    def op(self, name: str, /, *operands: Value, **attrs: object) -> Op:
         """Append and return the op (any number of results)."""
         return self.append(get(name), operands, attrs=attrs)
 

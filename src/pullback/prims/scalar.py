@@ -15,9 +15,18 @@ import numpy as np
 
 from pullback.ir.node import Op, Value
 from pullback.prims.base import (
-    NOT_DIFFERENTIABLE, Attrs, Elementary, Emitter, Infer, Linear, Partial, Partials, Prim, PublicName, register,
+    Attrs,
+    Elementary,
+    Emitter,
+    Infer,
+    Linear,
+    Partial,
+    Partials,
+    Prim,
+    PublicName,
+    register,
 )  # fmt: skip
-from pullback.types import BOOL, I64, DType, Machine, Scalar
+from pullback.types import BOOL, DType, Machine, Scalar
 
 FLOATS = (DType.F64, DType.F32)
 INTS = (DType.I64, DType.I32)

@@ -82,20 +82,24 @@ def _fill(message: str, values: Sequence[object]) -> str:
 
 
 def raise_at(span: Span, error: BaseException) -> BaseException:
-    """Give an exception a traceback of one frame: the function, file and line of `span`.  Returns the exception."""
+    """Give an exception a traceback of one frame: the function, file and line of `span`.  Returns the exception.
+
+    The frame leads back to this function's own: neither may keep the exception alive, or each error would be a cycle.
+    """
     scope: dict[str, object] = {"error": error}
     try:
         exec(_code_at(span), scope)
     except BaseException as caught:
         if caught is not error:
             raise
-        # The first entry is this frame; the frame after it must not keep the exception alive through its globals.
-        entry = caught.__traceback__
-        error.__traceback__ = entry.tb_next if entry is not None else None
+        assert caught.__traceback__ is not None
+        error.__traceback__ = caught.__traceback__.tb_next  # the entry before is of this function
         error.__context__ = None
+    try:
+        return error
     finally:
         scope.clear()
-    return error
+        del error
 
 
 _RAISE = compile("raise error", "<pullback>", "exec")

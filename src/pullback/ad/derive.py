@@ -1,0 +1,231 @@
+"""Derived functions: the joint form, and the split form whose halves are joined by a record.
+
+    f(x, n) -> r                                       wrt x, outputs r
+    joint     f.grad(x, n) -> r, gx                    forward and reverse in one block, residuals are plain values
+    split     f.aug(x, n, shadows..) -> r, shadows.., record
+              f.pull(record, cr.., accumulators..) -> gx..
+    vjp       as split, but the pull makes the gradients of arrays itself and may be called many times
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pullback.ad.dead import remove_dead
+from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, prepare_copy
+from pullback.ad.residuals import Closer
+from pullback.ad.reverse import Reverse
+from pullback.ad.shadows import array_sizes, coerce, copy_array, is_float_scalar, is_mirrored, scalar_zero, zero_array
+from pullback.ir.node import Block, Function, Program, Value
+from pullback.prims.base import Emitter
+from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
+
+__all__ = ["joint", "split", "vjp"]
+
+
+def _reversed(primal: Primal, seed: Callable[[Reverse], None], *, gradients: bool) -> Reverse:
+    """Emit the reverse half.  `gradients`: of every input, arrays too; otherwise of scalars only."""
+    reverse = Reverse(primal)
+    frame = reverse.frame
+    reverse.reverse_of[primal.body] = frame.block
+    seed(reverse)
+    reverse.run()
+    for value in primal.inputs:
+        if is_float_scalar(value.type):
+            found = reverse.cotangent(value)
+            frame.block.results.append(scalar_zero(frame.e, value.type) if found is None else found)
+        elif gradients:
+            frame.block.results.append(_array_gradient(reverse, value))
+    frame.finish()
+    remove_dead(frame.block)
+    return reverse
+
+
+def _array_gradient(reverse: Reverse, value: Value) -> Value:
+    found = reverse.existing(value)
+    if found is not None:
+        return found
+    primal = reverse.primal
+    e = Emitter(Block())
+    sizes = primal.sizes.get(value) or array_sizes(e, value)
+    primal.append(primal.body, e.block.ops)
+    assert isinstance(value.type, ArrayRef)
+    return zero_array(reverse.e, value.type, sizes)
+
+
+def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outputs: Sequence[int]) -> Function:
+    """Results, then the gradient of the sum of `outputs` with respect to each parameter of `wrt`."""
+    primal = Primal(derivations, function, wrt, outputs)
+    primal.sweep()
+
+    def seed(reverse: Reverse) -> None:
+        for place in outputs:
+            one = reverse.e.like(1.0, primal.results[place])
+            reverse.ones.add(one)
+            reverse.add(primal.results[place], one)
+
+    return _join(primal, seed, primal.results)
+
+
+def _join(primal: Primal, seed: Callable[[Reverse], None], results: Sequence[Value]) -> Function:
+    reverse = _reversed(primal, seed, gradients=True)
+    closer = Closer(reverse, release=True)
+    closer.close_loops()
+    block = reverse.frame.block
+    closer.close_function(block)
+    primal.body.ops += block.ops
+    primal.body.results = [*results, *block.results]
+    return primal.function
+
+
+def _float_results(function: Function) -> list[int]:
+    return [i for i, v in enumerate(function.body.results) if v.type is not None and is_float(v.type)]
+
+
+# ------------------------------------------------------------------------------------------------------------- split
+
+
+def split(derivations: Derivations, function: Function, mask: Mask, names: SplitCall) -> tuple[Function, Function]:
+    """The halves that a call inside differentiated code uses."""
+    inputs = [i for i, active in enumerate(mask.params) if active]
+    outputs = [i for i, active in enumerate(mask.results) if active]
+    primal = Primal(derivations, function, inputs, outputs, written_too=True)
+    mirrors = [Value(primal.types.machine(v.type), v.name) for v in primal.inputs if is_mirrored(v.type)]
+    primal.body.params += mirrors
+    for value in mirrors:
+        primal.tables.home[value] = primal.body
+    primal.sweep(mirrors)
+    active = [primal.results[i] for i in outputs]
+    incoming = [Value(v.type, "c") for v in active if is_float_scalar(v.type)]
+    arrays = [Value(v.type, "c") for v in active if isinstance(v.type, ArrayRef)]
+    accumulators = [Value(v.type, f"s{v.name}") for v in primal.inputs if isinstance(v.type, ArrayRef)]
+
+    def seed(reverse: Reverse) -> None:
+        taken = (v for v in primal.inputs if isinstance(v.type, ArrayRef))
+        reverse.frame.shadows.update(zip(taken, accumulators, strict=True))
+        _seed(reverse, active, incoming, arrays)
+
+    reverse = _reversed(primal, seed, gradients=False)
+    body = primal.body
+    shadows = [primal.mirrors[v] for v in active if is_mirrored(v.type)]
+    _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows])
+    pull = Function(names.pull, reverse.frame.block, function.span)
+    return Function(names.augmented, body, function.span), pull
+
+
+def _seed(reverse: Reverse, results: Sequence[Value], scalars: Sequence[Value], arrays: Sequence[Value]) -> None:
+    for value, c in zip((v for v in results if is_float_scalar(v.type)), scalars, strict=True):
+        reverse.add(value, c)
+    for value, c in zip((v for v in results if isinstance(v.type, ArrayRef)), arrays, strict=True):
+        reverse.take(value, c)
+
+
+def _finish_split(
+    reverse: Reverse, names: SplitCall, params: Sequence[Value], results: Sequence[Value], *, stable: bool = True
+) -> None:
+    """Close both halves over the record.  Not `stable`: arrays of the caller are copied into it."""
+    primal, block = reverse.primal, reverse.frame.block
+    closer = Closer(reverse, release=False)
+    closer.close_loops()
+    block.params = list(params)
+    kept = closer.close_function(block, Box(names.box))
+    e = Emitter(primal.body)
+    if not stable:
+        kept = [_private(primal, e, v) for v in kept]
+    layout = tuple(v.type for v in kept if v.type is not None)
+    primal.derivations.program.layouts[names.box] = [layout]
+    primal.body.results = [*results, e("box", *kept, name=names.box, variant=0)]
+
+
+def _private(primal: Primal, e: Emitter, value: Value) -> Value:
+    """The array, or a copy in its type if the caller's memory may be behind it."""
+    if not isinstance(value.type, ArrayRef):
+        return value
+    classes = {primal.aliases.find(v) for v in primal.params if isinstance(v.type, ArrayRef)}
+    if primal.aliases.find(value) not in classes:
+        return value
+    return coerce(e, copy_array(e, value), value.type)
+
+
+# --------------------------------------------------------------------------------------------------------------- vjp
+
+
+def vjp(
+    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall
+) -> tuple[Function, Function]:
+    """The halves behind `vjp` and `pullback`; the pull may be called any number of times."""
+    if _reruns(derivations.program, function):
+        return _rerun(derivations, function, wrt, names)
+    outputs = _float_results(function)
+    primal = Primal(derivations, function, wrt, outputs)
+    primal.sweep()
+    wanted = [primal.results[i] for i in outputs]
+    incoming = [Value(v.type, "c") for v in wanted]
+
+    def seed(reverse: Reverse) -> None:
+        _seed_all(reverse, wanted, incoming)
+
+    reverse = _reversed(primal, seed, gradients=True)
+    _finish_split(reverse, names, incoming, primal.results, stable=False)
+    pull = Function(names.pull, reverse.frame.block, function.span)
+    return Function(names.augmented, primal.body, function.span), pull
+
+
+def _seed_all(reverse: Reverse, results: Sequence[Value], incoming: Sequence[Value]) -> None:
+    for value, c in zip(results, incoming, strict=True):
+        if isinstance(value.type, Scalar):
+            reverse.add(value, c)
+        elif reverse.primal.active(value):
+            reverse.take(value, copy_array(reverse.e, c))  # what the caller hands over is never written
+
+
+def _reruns(program: Program, function: Function) -> bool:
+    """Must a pullback run the function again: what one run leaves behind serves one pullback, or is the caller's."""
+    arrays = any(isinstance(v.type, ArrayRef | Box) for v in function.body.params)
+    seen: set[str] = set()
+    pending = [function]
+    while pending:
+        for op in pending.pop().body.walk():
+            if op.name in ("box", "unbox", "slot_get", "slot_inc") or any(is_mirrored(v.type) for v in op.results):
+                return True
+            if arrays and any(isinstance(v.type, ArrayRef) for block in op.blocks for v in block.params):
+                return True
+            if op.name == "call":
+                callee = str(op.attrs["callee"])
+                if arrays:
+                    return True
+                if callee not in seen:
+                    seen.add(callee)
+                    pending.append(program.functions[callee])
+    return False
+
+
+def _rerun(
+    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall
+) -> tuple[Function, Function]:
+    """The record holds the arguments; the pull runs forward and reverse."""
+    forward = prepare_copy(function)
+    e = Emitter(forward.body)
+    kept = [_copied(e, v) for v in forward.body.params]
+    types: tuple[Machine, ...] = tuple(v.type for v in kept if v.type is not None)
+    derivations.program.layouts[names.box] = [types]
+    forward.body.results.append(e("box", *kept, name=names.box, variant=0))
+    outputs = _float_results(function)
+    primal = Primal(derivations, function, wrt, outputs)
+    primal.sweep()
+    wanted = [primal.results[i] for i in outputs]
+    incoming = [Value(v.type, "c") for v in wanted]
+    for value in incoming:
+        primal.tables.home[value] = primal.body
+    pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [])
+    record = Value(Box(names.box), "record")
+    opening = Emitter(Block(), function.span)
+    opened = opening.op("unbox", record, name=names.box, variant=0, types=types)
+    opened.results[:] = primal.params
+    pull.body.ops[0:0] = opening.block.ops
+    pull.body.params = [record, *incoming]
+    return Function(names.augmented, forward.body, function.span), Function(names.pull, pull.body, function.span)
+
+
+def _copied(e: Emitter, value: Value) -> Value:
+    return coerce(e, copy_array(e, value), value.type) if isinstance(value.type, ArrayRef) else value

@@ -1,0 +1,279 @@
+"""Forward mode: every active value gets a tangent beside it.
+
+    y = mul x, z                 y = mul x, z;  dy = z*dx + x*dz
+    r = for n, r0 {..}     ->    r, dr = for n, r0, dr0 {..}
+    v = array_get a, i           v = ..;  dv = array_get da, i
+    b = box v, c                 b = ..;  db = box dv, dc            tangents of references have shadow types
+    y = call f(x)                y, dy = call f.jvp(x, dx)
+
+A missing tangent is zero; zeros are made where a merge, a record or a callee needs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.ad.elementwise import push_elementwise
+from pullback.ad.primal import Derivations, Mask, prepare_copy, slot_attrs, slot_place
+from pullback.ad.scalars import push_scalar
+from pullback.ad.shadows import array_sizes, coerce, is_float_scalar, scalar_zero, zero_array
+from pullback.analysis.activity import Activity
+from pullback.analysis.alias import Aliases
+from pullback.analysis.effects import VIEWS
+from pullback.diagnostic import InternalError
+from pullback.ir.node import Block, Function, Op, Value
+from pullback.prims.base import Emitter, get
+from pullback.types import ArrayRef, Box, Buffer, Machine, Scalar
+
+__all__ = ["Forward", "tangent_function"]
+
+
+def tangent_function(derivations: Derivations, function: Function, mask: Mask, name: str) -> Function:
+    """`name(params..., tangents of active params...) -> results..., tangents of active results...`."""
+    forward = Forward(derivations, function, mask)
+    return forward.run(name)
+
+
+class Forward:
+    """One derivation in forward mode; blocks of a copy are rebuilt op by op."""
+
+    def __init__(self, derivations: Derivations, function: Function, mask: Mask) -> None:
+        self.derivations, self.types, self.mask = derivations, derivations.types, mask
+        self.function = prepare_copy(function)
+        body = self.body = self.function.body
+        self.inputs = [v for v, active in zip(body.params, mask.params, strict=True) if active]
+        self.outputs = [v for v, active in zip(body.results, mask.results, strict=True) if active]
+        aliases = Aliases(self.function, derivations.written)
+        wanted = [*self.outputs, *(v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v))]
+
+        def differentiable(type_: Machine | None) -> bool:
+            return self.types.machine(type_) is not None
+
+        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, differentiable)
+        self.tangents: dict[Value, Value] = {}
+
+    def run(self, name: str) -> Function:
+        for value in self.inputs:
+            tangent = Value(self.shadow_type(value), f"d{value.name}" if value.name else "")
+            self.tangents[value] = tangent
+            self.body.params.append(tangent)
+        e = self.block(self.body)
+        self.body.results += [self.needed(e, v) for v in self.outputs]
+        return Function(name, self.body, self.function.span, self.function.attrs)
+
+    def active(self, value: Value) -> bool:
+        return self.activity.active(value)
+
+    def shadow_type(self, value: Value) -> Machine:
+        type_ = self.types.machine(value.type)
+        if type_ is None:
+            raise InternalError(f"{value!r} has no tangent")
+        return type_
+
+    def tangent(self, value: Value) -> Value | None:
+        return self.tangents.get(value)
+
+    def needed(self, e: Emitter, value: Value) -> Value:
+        """The tangent in the type that its value's type implies, zeros if there is none."""
+        found = self.tangents.get(value)
+        if found is not None:
+            return coerce(e, found, self.shadow_type(value))
+        match value.type:
+            case Scalar():
+                return scalar_zero(e, value.type)
+            case ArrayRef():
+                return coerce(e, zero_array(e, value.type, array_sizes(e, value)), value.type)
+            case Box(name):
+                callee = self.derivations.zeros(name)
+                return e.append(get("call"), [value], attrs={"callee": callee}, types=[self.shadow_type(value)]).result
+        raise InternalError(f"no tangent of {value!r}")
+
+    def block(self, block: Block) -> Emitter:
+        old, block.ops = block.ops, []
+        e = Emitter(block)
+        for op in old:
+            e.span = op.span
+            rule = getattr(self, f"op_{op.name}", None)
+            if rule is not None:
+                rule(e, op)
+            elif op.name in VIEWS:
+                self.same(e, op, op.operands[0])
+            else:
+                block.ops.append(op)
+                if op.results and is_float_scalar(op.results[0].type) and self.active(op.result):
+                    self.set(op.result, push_scalar(e, op, [self.tangent(v) for v in op.operands]))
+        return e
+
+    def set(self, value: Value, tangent: Value | None) -> None:
+        if tangent is not None and self.active(value):
+            self.tangents[value] = tangent
+
+    def same(self, e: Emitter, op: Op, reference: Value) -> None:
+        """The tangent of a view or an element is that view or element of the tangent."""
+        e.block.ops.append(op)
+        source = self.tangent(reference)
+        if source is not None and op.results and self.active(op.result):
+            self.set(op.result, e(op.name, source, *op.operands[1:], **op.attrs))
+
+    # ----------------------------------------------------------------------------------------------------- control
+
+    def op_if(self, e: Emitter, op: Op) -> None:
+        places = [i for i, v in enumerate(op.results) if self.active(v)]
+        for block in op.blocks:
+            inner = self.block(block)
+            block.results += [self.needed(inner, block.results[i]) for i in places]
+        self.extend(op, places)
+        e.block.ops.append(op)
+
+    def extend(self, op: Op, places: Sequence[int]) -> None:
+        for i in places:
+            tangent = Value(self.shadow_type(op.results[i]), "t")
+            self.tangents[op.results[i]] = tangent
+            op.results.append(tangent)
+
+    def op_for(self, e: Emitter, op: Op) -> None:
+        self.loop(e, op, 1)
+
+    def op_while(self, e: Emitter, op: Op) -> None:
+        self.loop(e, op, 0)
+
+    def loop(self, e: Emitter, op: Op, offset: int) -> None:
+        body = op.blocks[-1]
+        params = body.params[offset:]
+        pairs = zip(params, op.results, strict=True)
+        places = [i for i, (param, result) in enumerate(pairs) if self.active(param) or self.active(result)]
+        inits = [self.needed(e, op.operands[offset + i]) for i in places]
+        for i in places:
+            tangent = Value(self.shadow_type(params[i]), "t")
+            self.tangents[params[i]] = tangent
+            body.params.append(tangent)
+        if op.name == "while":
+            op.blocks[0].params += [Value(v.type, "t") for v in inits]
+        inner = self.block(body)
+        body.results += [self.needed(inner, body.results[i]) for i in places]
+        op.operands += inits
+        self.extend(op, places)
+        e.block.ops.append(op)
+
+    def op_call(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        callee = str(op.attrs["callee"])
+        written = self.derivations.written.get(callee, frozenset())
+        targets = [v for i, v in enumerate(op.operands) if i in written or isinstance(v.type, Box)]
+        if not any(map(self.active, [*op.results, *targets])):
+            return
+        mask = Mask(tuple(map(self.active, op.operands)), tuple(map(self.active, op.results)))
+        arguments = list(op.operands)
+        e.block.ops.pop()
+        tangents = [self.needed(e, v) for v in arguments if self.active(v)]
+        e.block.ops.append(op)
+        op.attrs["callee"] = self.derivations.tangent(callee, mask)
+        op.operands += tangents
+        self.extend(op, [i for i, v in enumerate(list(op.results)) if self.active(v)])
+
+    # ------------------------------------------------------------------------------------------------------ memory
+
+    def op_elementwise(self, e: Emitter, op: Op) -> None:
+        found = push_elementwise(e, op, self.tangent, self.active)
+        for value, tangent in zip(op.results, found, strict=True):
+            self.set(value, tangent)
+
+    def op_array_get(self, e: Emitter, op: Op) -> None:
+        self.same(e, op, op.operands[0])
+
+    op_buffer_get = op_array_get
+
+    def op_array_inc(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        target, tangent = self.tangent(op.operands[0]), self.tangent(op.operands[-1])
+        if target is not None and tangent is not None:
+            e.op(op.name, target, *op.operands[1:-1], tangent)
+
+    op_buffer_inc = op_array_inc
+
+    def op_buffer_put(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        target = self.tangent(op.operands[0])
+        if target is not None:
+            e.op(op.name, target, op.operands[1], self.needed(e, op.operands[2]))
+
+    def fresh(self, e: Emitter, op: Op, **attrs: object) -> None:
+        e.block.ops.append(op)
+        if self.active(op.result):
+            self.set(op.result, e(op.name, *op.operands, **(op.attrs | attrs)))
+
+    def op_array_zeros(self, e: Emitter, op: Op) -> None:
+        self.fresh(e, op)
+
+    op_array_empty = op_array_zeros
+
+    def op_buffer(self, e: Emitter, op: Op) -> None:
+        if self.active(op.result):
+            type_ = self.shadow_type(op.result)
+            assert isinstance(type_, Buffer)
+            self.fresh(e, op, element=type_.element)
+        else:
+            e.block.ops.append(op)
+
+    op_buffer_zeros = op_buffer
+
+    def op_free(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        tangent = self.tangent(op.operands[0])
+        if tangent is not None:
+            e.op("free", tangent)
+
+    def op_matmul(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        a, b = op.operands
+        da, db = self.tangent(a), self.tangent(b)
+        if not self.active(op.result) or (da is None and db is None):
+            return
+        tangent = e("matmul", a if da is None else da, b if da is not None else db or b)
+        if da is not None and db is not None:
+            e.op("matmul_inc", tangent, a, db)
+        self.set(op.result, tangent)
+
+    def op_matmul_inc(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        target, a, b = op.operands
+        tangent, da, db = map(self.tangent, (target, a, b))
+        if tangent is not None and da is not None:
+            e.op("matmul_inc", tangent, da, b)
+        if tangent is not None and db is not None:
+            e.op("matmul_inc", tangent, a, db)
+
+    # ----------------------------------------------------------------------------------------------------- records
+
+    def op_box(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.active(op.result):
+            kept = [v for v in op.operands if self.types.machine(v.type) is not None]
+            name = self.types.box(str(op.attrs["name"]))
+            self.set(op.result, e("box", *(self.needed(e, v) for v in kept), name=name, variant=op.attrs["variant"]))
+
+    def op_unbox(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        source, name = self.tangent(op.operands[0]), str(op.attrs["name"])
+        if source is None:
+            return
+        variant = int(str(op.attrs["variant"]))
+        places = self.types.positions(name, variant)
+        kept = [v for v, place in zip(op.results, places, strict=True) if place is not None]
+        types = tuple(map(self.shadow_type, kept))
+        opened = e.op("unbox", source, name=self.types.box(name), variant=variant, types=types)
+        for value, tangent in zip(kept, opened.results, strict=True):
+            self.set(value, tangent)
+
+    def op_slot_get(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        source = self.tangent(op.operands[0])
+        if source is not None and self.active(op.result):
+            attrs = slot_attrs(op, slot_place(self.types, op))
+            self.set(op.result, e("slot_get", source, **attrs, type=self.shadow_type(op.result)))
+
+    def op_slot_inc(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        target, tangent = self.tangent(op.operands[0]), self.tangent(op.operands[1])
+        if target is not None and tangent is not None:
+            e.op("slot_inc", target, tangent, **slot_attrs(op, slot_place(self.types, op)))

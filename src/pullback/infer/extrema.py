@@ -1,0 +1,176 @@
+"""max and min: the builtins over arguments and iterables, and NumPy's over arrays.
+
+Equal floats share the derivative evenly; an operand written as a literal (or an int) takes none, and then the others get 0.
+The float slot carries value and derivative, a tag tells whose type the result has: max(2.0, 3) is the int 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pullback.infer.calls import call
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Frame
+from pullback.infer.lattice import join
+from pullback.infer.loops import iterable
+from pullback.infer.numbers import as_number, convert, is_fixed
+from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.truth import compare, truth
+from pullback.infer.values import AV
+from pullback.ir.node import Value
+from pullback.types import Array, Constant, DType, Number, Tuple, Type, Union, distinct_slots, show, union_of
+
+__all__ = ["extremum_of_array"]
+
+
+def _extremum(kind: str) -> Handler:
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if keywords:
+            raise cx.error(f"{kind}() with {', '.join(keywords)}= is not supported yet")
+        if not arguments:
+            raise cx.type_error(f"{kind} expected at least 1 argument, got 0")
+        if len(arguments) == 1:
+            return _extremum_of(cx, kind, arguments[0])
+        return _largest(cx, kind, arguments)
+
+    return handler
+
+
+def _extremum_of(cx: Frame, kind: str, source: AV) -> AV:
+    if isinstance(source.type, Array) and source.type.rank == 1:
+        return extremum_of_array(cx, kind, source)
+    found = iterable(cx, source)
+    if found.items is not None:
+        if not found.items:
+            cx.check(cx.e.boolean(False), "ValueError", f"{kind}() iterable argument is empty")
+            return cx.stop()
+        return _largest(cx, kind, found.items)
+    return call(cx, prelude(cx, f"pullback.{kind}_other"), [source], {})
+
+
+def extremum_of_array(cx: Frame, kind: str, array: AV) -> AV:
+    """max or min over all elements of an array."""
+    assert isinstance(array.type, Array)
+    if array.type.rank != 1:
+        raise cx.error(f"{kind} of {show(array.type)} is not supported yet", "1-D arrays are", "loop over the rows")
+    which = "float" if array.type.dtype.is_float else "other"
+    return call(cx, prelude(cx, f"pullback.{kind}_{which}"), [array], {})
+
+
+def _largest(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    """The first of the largest (smallest); equal floats share the derivative, literals and ints take none."""
+    if len(items) == 1:
+        return items[0]
+    return dispatch(cx, items, lambda cx, operands: _largest_numbers(cx, kind, [as_number(cx, o) for o in operands]))
+
+
+def _largest_numbers(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    for av in items:
+        if isinstance(av.type, Tuple):
+            return _largest_by_comparison(cx, kind, items)
+        if not isinstance(av.type, Number):
+            raise cx.error(f"{kind}() of {show(av.type)} is not supported", "numbers are needed",
+                           "use np.maximum for arrays" if isinstance(av.type, Array) else "")  # fmt: skip
+    floats = {i.type.dtype for i in items if isinstance(i.type, Number) and i.type.dtype.is_float}
+    if len(floats) > 1:
+        return _largest_by_comparison(cx, kind, items)
+    if not floats:
+        return _largest_ints(cx, kind, items)
+    return _largest_floats(cx, kind, items, floats.pop())
+
+
+def _largest_by_comparison(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    best = items[0]
+    for other in items[1:]:
+        wins = truth(cx, compare(cx, ">" if kind == "max" else "<", other, best))
+        if isinstance(wins.type, Constant):
+            best = other if wins.type.value else best
+            continue
+        now = best
+        (best,) = cx.choose(wins.value, lambda other=other: [other], lambda now=now: [now])  # type: ignore[misc]
+    return best
+
+
+def _largest_ints(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
+    if len({i.type for i in items}) > 1:
+        return _largest_by_comparison(cx, kind, items)
+    if items[0].type.dtype is DType.BOOL:  # type: ignore[union-attr]
+        operation = "or_" if kind == "max" else "and_"
+        result = items[0].value
+        for av in items[1:]:
+            result = cx.e(operation, result, av.value)
+        return AV(items[0].type, (result,))
+    result = items[0].value
+    for av in items[1:]:
+        result = cx.e(f"python_{kind}", result, av.value)
+    return AV(items[0].type, (result,))
+
+
+def _largest_floats(cx: Frame, kind: str, items: Sequence[AV], dtype: DType) -> AV:
+    """One float slot carries the value and its derivative; which operand's type it has is a tag."""
+    values = [convert(cx, av, dtype) for av in items]
+    fixed = [is_fixed(av) for av in items]
+    comparison = "gt" if kind == "max" else "lt"
+    winner: Value = cx.e.integer(0)
+    best = values[0]
+    for position, value in enumerate(values[1:], 1):
+        wins = cx.e(comparison, value, best)
+        best = cx.e("select", wins, value, best)
+        winner = cx.e("select", wins, cx.e.integer(position), winner)
+    result = _shared(cx, kind, values, fixed)
+    joined: Type = items[0].type
+    for av in items[1:]:
+        joined = join(joined, av.type)
+    if not isinstance(joined, Union):
+        return AV(joined, (result,))
+    return _tagged(cx, items, joined, winner, result)
+
+
+def _shared(cx: Frame, kind: str, values: Sequence[Value], fixed: Sequence[bool]) -> Value:
+    """The extremum with the derivative rule of ties."""
+    if len(values) == 2:
+        return cx.e(f"python_{kind}", *values, literal=(fixed[0], fixed[1]))
+    best = values[0]
+    for value in values[1:]:
+        best = cx.e(f"python_{kind}", best, value, literal=(True, True))
+    one, zero = cx.e.like(1.0, best), cx.e.like(0.0, best)
+    ties, blocked = zero, zero
+    for value, is_literal in zip(values, fixed, strict=True):
+        here = cx.e("select", cx.e("eq", value, best), one, zero)
+        ties = cx.e("add", ties, here)
+        blocked = cx.e("add", blocked, here) if is_literal else blocked
+    share = cx.e("select", cx.e("gt", blocked, zero), zero, cx.e("div", one, ties))
+    result = best
+    for value, is_literal in zip(values, fixed, strict=True):
+        if not is_literal:
+            weight = cx.e("select", cx.e("eq", value, best), share, zero)
+            result = cx.e("attach", result, value, weight)
+    return result
+
+
+def _tagged(cx: Frame, items: Sequence[AV], joined: Union, winner: Value, result: Value) -> AV:
+    """The union of the operands' types, tagged by the winner."""
+    types = [av.type for av in items]
+    flat = union_of(*types)
+    assert isinstance(flat, Union) and flat == joined
+    tag = cx.e.integer(joined.members.index(types[0]))
+    whole_number: Value | None = None
+    for position, av in enumerate(items):
+        hit = cx.e("eq", winner, cx.e.integer(position))
+        if position:
+            tag = cx.e("select", hit, cx.e.integer(joined.members.index(av.type)), tag)
+        assert isinstance(av.type, Number)
+        if not av.type.dtype.is_float:
+            whole_number = av.value if whole_number is None else cx.e("select", hit, av.value, whole_number)
+    payload: list[Value] = []
+    for machine in distinct_slots(joined.members):
+        if machine == result.type:
+            payload.append(result)
+        else:
+            assert whole_number is not None and whole_number.type == machine
+            payload.append(whole_number)
+    return AV(joined, (tag, *payload))
+
+
+HANDLERS["builtins.max"] = _extremum("max")
+HANDLERS["builtins.min"] = _extremum("min")

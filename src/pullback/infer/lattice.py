@@ -1,0 +1,256 @@
+"""The lattice of abstract types: how types join, and how recursive function types become references.
+
+    join(float, np.float64)  ->  Union(float, np.float64)           join(True, bool)  ->  bool
+
+def fact(n, k):                                   k: identity
+        return k(1) if n == 0 else                    k: L(int, identity)
+            fact(n - 1, lambda r: k(n * r))           k: L(int, L(int, identity))  ->  box F = identity | L(int, F)
+
+A `Family` is the set of closures that one such reference may hold.  It only grows; when it grows after code was inferred
+that calls through it, the session starts again with what is known of the families.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from pullback.types import (
+    NEVER,
+    Array,
+    BoxedFunction,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    Iterator,
+    List,
+    Machine,
+    Number,
+    Slice,
+    Transformed,
+    Tuple,
+    Type,
+    Unbound,
+    Union,
+    slots,
+    union_of,
+    with_items,
+)  # fmt: skip
+
+__all__ = ["WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of", "join", "widen"]
+
+WEAK_BOOL, WEAK_INT, WEAK_FLOAT = Number(DType.BOOL), Number(DType.I64), Number(DType.F64)
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that holds the values of both.  Numbers of unlike kinds become a union; nothing is lost."""
+    if a == b or b == NEVER:
+        return a
+    if a == NEVER:
+        return b
+    if isinstance(a, Union) or isinstance(b, Union):
+        return _join_unions(a, b)
+    merged = _merge(a, b)
+    return merged if merged is not None else union_of(a, b)
+
+
+def _merge(a: Type, b: Type) -> Type | None:
+    """The join of two types of one kind, or None when they stay apart as members of a union."""
+    match a, b:
+        case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
+            return a if a == b else WEAK_BOOL
+        case (Array(d, r, c), Array(d2, r2, c2)) if d == d2 and r == r2:
+            return Array(d, r, c and c2)
+        case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
+            return with_items(a, _join_all(x, y))
+        case (Dict(k, x), Dict(k2, y)) if k == k2:
+            return Dict(k, _join_all(x, y))
+        case (Slice(x), Slice(y)):
+            return Slice(_join_all(x, y))  # type: ignore[arg-type]
+        case (Iterator(k, x), Iterator(k2, y)) if k == k2 and len(x) == len(y):
+            return Iterator(k, _join_all(x, y))
+        case (Closure(c, x, n), Closure(c2, y, _)) if c == c2 and len(x) == len(y):
+            return Closure(c, _join_all(x, y), n)
+        case (Transformed(k, f, o), Transformed(k2, g, o2)) if (k, o) == (k2, o2):
+            return Transformed(k, join(f, g), o)
+        case (Unbound(), Unbound()):
+            return a
+        case (BoxedFunction(), Closure()) | (Closure(), BoxedFunction()):
+            boxed, closure = (a, b) if isinstance(a, BoxedFunction) else (b, a)
+            assert isinstance(boxed, BoxedFunction) and isinstance(closure, Closure)
+            family_of(boxed).add(closure)
+            return boxed
+    return None
+
+
+def family_of(type_: BoxedFunction) -> Family:
+    """The set of closures behind a reference."""
+    assert isinstance(type_.family, Family)
+    return type_.family
+
+
+def _join_all(x: Sequence[Type], y: Sequence[Type]) -> tuple[Type, ...]:
+    return tuple(join(a, b) for a, b in zip(x, y, strict=True))
+
+
+def _join_unions(a: Type, b: Type) -> Type:
+    found = list(a.members) if isinstance(a, Union) else [a]
+    for member in b.members if isinstance(b, Union) else (b,):
+        for i, other in enumerate(found):
+            merged = other if other == member else _merge(other, member)
+            if merged is not None:
+                found[i] = merged
+                break
+        else:
+            found.append(member)
+    return union_of(*found)
+
+
+def depth(type_: Type) -> int:
+    """How deep structures nest: what grows without bound is recursive data."""
+    match type_:
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _) | Union(items):
+            return 1 + max(map(depth, items), default=0)
+        case Transformed(_, function, _):
+            return 1 + depth(function)
+        case _:
+            return 0
+
+
+# -------------------------------------------------------------------------------- recursive function types
+
+_serial = itertools.count()
+
+
+@dataclass(eq=False, slots=True)
+class Family:
+    """The closures that may stand behind one reference; `codes` are the functions that made it recursive."""
+
+    codes: set[Hashable]
+    members: list[Closure] = field(default_factory=list)
+    changes: int = 0
+    number: int = field(default_factory=lambda: next(_serial))
+
+    def __str__(self) -> str:
+        return f"functions_{self.number}"
+
+    @property
+    def type(self) -> BoxedFunction:
+        return BoxedFunction(self)
+
+    @property
+    def layout(self) -> list[tuple[Machine, ...]]:
+        """Per member, the machine types of what it captured."""
+        return [tuple(s for t in member.captured for s in slots(t)) for member in self.members]
+
+    def index(self, closure: Closure) -> int | None:
+        """The number of the member of the same function."""
+        for number, member in enumerate(self.members):
+            if member.code == closure.code and len(member.captured) == len(closure.captured):
+                return number
+        return None
+
+    def add(self, closure: Closure) -> None:
+        """Make room for a closure: a new member, or a wider one."""
+        inner = Closure(closure.code, tuple(widen(t, [self]) for t in closure.captured), closure.name)
+        number = self.index(inner)
+        if number is None:
+            self.members.append(inner)
+            self.changes += 1
+            return
+        known = self.members[number]
+        joined = tuple(join(a, b) for a, b in zip(known.captured, inner.captured, strict=True))
+        if joined != known.captured:
+            self.members[number] = Closure(known.code, joined, known.name)
+            self.changes += 1
+
+
+def widen(type_: Type, families: list[Family]) -> Type:
+    """The type with recursive closures replaced by references; families are found or made in `families`."""
+    match type_:
+        case Closure(code, captured, name):
+            return _widen_closure(type_, code, captured, name, families)
+        case Tuple(items) | List(items):
+            return with_items(type_, [widen(t, families) for t in items])
+        case Dict(keys, items):
+            return Dict(keys, tuple(widen(t, families) for t in items))
+        case Iterator(kind, parts):
+            return Iterator(kind, tuple(widen(t, families) for t in parts))
+        case Transformed(kind, function, options):
+            return Transformed(kind, widen(function, families), options)
+        case Union(members):
+            return _widen_union(members, families)
+        case _:
+            return type_
+
+
+def _widen_closure(
+    type_: Closure, code: Hashable, captured: tuple[Type, ...], name: str, families: list[Family]
+) -> Type:
+    for family in families:
+        if code in family.codes:
+            family.add(type_)
+            return family.type
+    if any(contains_code(t, code) for t in captured):
+        family = Family({code})
+        families.append(family)
+        _collect(type_, family)
+        return family.type
+    inner = tuple(widen(t, families) for t in captured)
+    return Closure(code, inner, name) if inner != captured else type_
+
+
+def _widen_union(members: tuple[Type, ...], families: list[Family]) -> Type:
+    result: Type | None = None
+    for member in members:
+        wide = widen(member, families)
+        result = wide if result is None else join(result, wide)
+    assert result is not None
+    return result
+
+
+def contains_code(type_: Type, code: Hashable) -> bool:
+    """Does a closure of that function occur in the type?"""
+    match type_:
+        case Closure(other, captured, _):
+            return other == code or any(contains_code(t, code) for t in captured)
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Union(items):
+            return any(contains_code(t, code) for t in items)
+        case Transformed(_, function, _):
+            return contains_code(function, code)
+        case _:
+            return False
+
+
+def _collect(type_: Type, family: Family) -> None:
+    """Add the closure and everything that stands where it occurs inside itself."""
+    assert isinstance(type_, Closure)
+    positions = [i for i, t in enumerate(type_.captured) if any(contains_code(t, c) for c in family.codes)]
+    inner = list(type_.captured)
+    for i in positions:
+        nested = type_.captured[i]
+        if isinstance(nested, Closure):
+            inner[i] = family.type
+            if nested.code in family.codes:
+                _collect_all(nested, positions, family)
+            else:
+                # A closure in between belongs to the family as well.
+                family.codes.add(nested.code)
+                _collect_all(nested, [], family)
+    family.add(Closure(type_.code, tuple(inner), type_.name))
+
+
+def _collect_all(nested: Closure, positions: list[int], family: Family) -> None:
+    """The inner occurrence, and at the same positions of it whatever other function stands there."""
+    inner = list(nested.captured)
+    for i in positions:
+        other = nested.captured[i]
+        if isinstance(other, Closure):
+            inner[i] = family.type
+            if other.code in family.codes:
+                _collect_all(other, positions, family)
+            else:
+                family.add(other)
+    family.add(Closure(nested.code, tuple(inner), nested.name))

@@ -1,0 +1,187 @@
+"""The cache on disk: right answers whatever happens to the files; and what uses it."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pullback.codegen import cache
+from pullback.codegen.build import Options, is_recursive
+from pullback.ir.node import Block, Function, Op, Program
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULLBACK_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_what_is_stored_is_found():
+    name = cache.key("a", b"b")
+    assert cache.load(name) is None
+    cache.store(name, b"code")
+    assert cache.load(name) == b"code"
+    cache.store(name, b"")
+    assert cache.load(name) == b""
+    found = cache.info()
+    assert found.entries == 1 and found.bytes == 32 and found.directory == cache.directory()
+    assert cache.clear() == 1 and cache.load(name) is None and cache.info().entries == 0
+
+
+def test_keys_tell_parts_apart():
+    assert len({cache.key(), cache.key(""), cache.key("ab"), cache.key("a", "b"), cache.key("", "ab"), cache.key("ba")}) == 6
+    assert cache.key("x") == cache.key(b"x")
+    assert cache.compiler_fingerprint() == cache.compiler_fingerprint() != cache.key()
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", b"x" * 100])
+def test_a_damaged_entry_is_removed(damage):
+    name = cache.key("a")
+    cache.store(name, b"code")
+    (path,) = cache.directory().glob("??/*")
+    path.write_bytes(damage)
+    assert cache.load(name) is None and not path.exists()
+    cache.store(name, b"code")
+    assert cache.load(name) == b"code"
+
+
+def test_a_flipped_bit_is_noticed():
+    name = cache.key("a")
+    cache.store(name, bytes(1000))
+    (path,) = cache.directory().glob("??/*")
+    data = bytearray(path.read_bytes())
+    data[500] ^= 1
+    path.write_bytes(data)
+    assert cache.load(name) is None
+
+
+def test_no_disk_is_no_error(directory, monkeypatch):
+    name = cache.key("a")
+    directory.write_text("a file where the directory should be")
+    cache.store(name, b"code")
+    assert cache.load(name) is None and cache.info().entries == 0 and cache.clear() == 0
+    directory.unlink()
+
+    def full(*arguments, **keywords):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    cache.store(name, b"code")
+    assert cache.load(name) is None and list(directory.glob("??/*")) == []
+    monkeypatch.undo()
+    monkeypatch.setenv("PULLBACK_CACHE_DIR", "/proc/nowhere/at/all")
+    cache.store(name, b"code")
+    assert cache.load(name) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="POSIX permissions")
+def test_a_directory_open_to_others_is_not_used(directory):
+    name = cache.key("a")
+    cache.store(name, b"code")
+    assert directory.stat().st_mode & 0o777 == 0o700
+    directory.chmod(0o777)
+    assert cache.load(name) is None
+
+
+def test_the_oldest_entries_leave(monkeypatch, directory):
+    monkeypatch.setattr(cache, "LIMIT", 10_000)
+    monkeypatch.setattr(cache, "_SWEEP_EVERY", 1000)
+    monkeypatch.setattr(cache, "_counts", cache._Counts(stores=1))
+    names = [cache.key(str(i)) for i in range(12)]
+    now = time.time()
+    for i, name in enumerate(names):
+        cache.store(name, bytes(1000))
+        (path,) = directory.glob(f"??/{name}.pb")
+        os.utime(path, (now - 1000 + i, now - 1000 + i))
+    assert cache.info().bytes > 10_000
+    cache._evict()
+    left = [i for i, name in enumerate(names) if cache.load(name) is not None]
+    assert left == list(range(5, 12)) and cache.info().bytes <= 7500
+
+
+def test_use_keeps_an_entry_young(directory):
+    name = cache.key("a")
+    cache.store(name, b"code")
+    (path,) = directory.glob("??/*.pb")
+    os.utime(path, (1, 1))
+    assert cache.load(name) == b"code" and time.time() - path.stat().st_mtime < 10
+
+
+def test_writers_at_once():
+    name = cache.key("a")
+    faults = []
+
+    def work(byte):
+        for _ in range(50):
+            cache.store(name, bytes([byte]) * 10_000)
+            found = cache.load(name)
+            if found is None or len(set(found)) != 1 or len(found) != 10_000:
+                faults.append(found)
+
+    workers = [threading.Thread(target=work, args=(byte,)) for byte in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert faults == [] and cache.info().entries == 1
+
+
+def test_the_user_directory_of_each_system():
+    def at(platform, **environment):
+        return cache._user_cache(platform, environment, lambda: Path("/home/u"))
+
+    assert at("linux") == Path("/home/u/.cache") == at("linux", XDG_CACHE_HOME="relative")
+    assert at("linux", XDG_CACHE_HOME="/x") == Path("/x")
+    assert at("darwin") == Path("/home/u/Library/Caches")
+    assert at("win32", LOCALAPPDATA="/l") == Path("/l")
+    assert at("win32") == Path("/home/u/AppData/Local")
+
+
+RUN = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from test_boundary import SQUARE, FLOAT, entry, function
+from pullback.codegen.build import Options
+made = entry([FLOAT], FLOAT, SQUARE, options=Options())
+assert function(made)(3.0) == 9.0
+print(made.from_cache, sorted(made.timings))
+"""
+
+
+def test_a_second_process_does_not_run_llvm():
+    def run():
+        done = subprocess.run([sys.executable, "-c", RUN, str(Path(__file__).parent)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert run().startswith("False") and "optimise" not in run() and run().startswith("True")
+    for path in cache.directory().glob("??/*"):
+        path.write_bytes(b"damaged")
+    assert run().startswith("False") and run().startswith("True")
+
+
+def test_options_are_part_of_the_key():
+    assert repr(Options()) != repr(Options(fastmath=True))
+
+
+class Call:
+    name, effects = "call", frozenset()
+
+
+def program(**calls):
+    functions = {
+        name: Function(name, Block(ops=[Op(Call(), attrs={"callee": callee}) for callee in callees])) for name, callees in calls.items()
+    }
+    return Program(functions, "f")
+
+
+def test_recursion_is_found():
+    assert not is_recursive(program(f="gh", g="hh", h=""))
+    assert is_recursive(program(f="g", g="h", h="g"))
+    assert is_recursive(program(f="gf", g=""))
+    assert not is_recursive(program(f="g", g="", h="h"))
+    assert not is_recursive(program(f="abc", a="", b="a", c="ab", d=""))

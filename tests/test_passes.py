@@ -1,0 +1,854 @@
+"""Passes: pairs of programs before and after, and random programs that must keep their meaning."""
+
+import importlib
+import random
+import time
+
+import numpy as np
+import pytest
+
+from ir_text import canonical, parse
+from programs_ir import random_program
+from pullback.interp import run
+from pullback.ir.check import check_program
+from pullback.ir.node import Program
+from pullback.ir.walk import clone_function, count_ops
+
+NAMES = ("inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "ownership")
+PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
+
+
+def apply(program, *names):
+    for name in names:
+        for function in list(program.functions.values()):
+            PASSES[name].run(function, program)
+        check_program(program, name)
+
+
+def rewrites(names, before, after, *others):
+    program = parse(before, *others)
+    apply(program, *names.split())
+    expected = parse(after)
+    assert canonical(program.functions[program.entry]) == canonical(expected.functions[expected.entry])
+
+
+# ------------------------------------------------------------------------------------------------- scalar rules
+
+FOLDS = {
+    "constants": ("a: f64 = const 2.0\nb: f64 = const 0.1\nr: f64 = mul a, b", "r: f64 = const 0.2"),
+    "times one": ("one: f64 = const 1.0\nr: f64 = mul one, x", "x"),
+    "over one": ("one: f64 = const 1.0\nr: f64 = div x, one", "x"),
+    "times minus one": ("one: f64 = const -1.0\nr: f64 = mul x, one", "r: f64 = neg x"),
+    "plus minus zero": ("z: f64 = const -0.0\nr: f64 = add x, z", "x"),
+    "minus zero": ("z: f64 = const 0.0\nr: f64 = sub x, z", "x"),
+    "plus zero of a square": (
+        "z: f64 = const 0.0\ns: f64 = mul x, x\nr: f64 = add s, z", "s: f64 = mul x, x\nr: f64 = s"),
+    "neg neg": ("a: f64 = neg x\nr: f64 = neg a", "x"),
+    "minus a negative": ("a: f64 = neg y\nr: f64 = sub x, a", "r: f64 = add x, y"),
+    "plus a negative": ("a: f64 = neg y\nr: f64 = add a, x", "r: f64 = sub x, y"),
+    "signs cancel": ("a: f64 = neg y\nb: f64 = neg x\nr: f64 = mul a, b", "r: f64 = mul y, x"),
+    "scale twice": (
+        "two: f64 = const 2.0\nthree: f64 = const 3.0\na: f64 = mul x, two\nr: f64 = mul three, a",
+        "six: f64 = const 6.0\nr: f64 = mul x, six"),
+    "square": ("two: f64 = const 2.0\nr: f64 = pow x, two", "r: f64 = powi n=2 x"),
+    "powi one": ("r: f64 = powi n=1 x", "x"),
+    "powi zero": ("r: f64 = powi n=0 x", "r: f64 = const 1.0"),
+    "strong zero of a constant": ("c: f64 = const 2.0\nr: f64 = zmul c, x", "c: f64 = const 2.0\nr: f64 = mul x, c"),
+    "strong zero of zero": ("c: f64 = const 0.0\nr: f64 = zmul c, x", "r: f64 = const 0.0"),
+    "cast back": ("a: f32 = cast to=f32 x\nb: f64 = cast to=f64 a\nc: f32 = cast to=f32 b\nr: f64 = cast to=f64 c",
+                  "a: f32 = cast to=f32 x\nr: f64 = cast to=f64 a"),
+    "square is not negative": (
+        "z: f64 = const 0.0\ns: f64 = mul x, x\nt: f64 = sqrt s\np: bool = lt t, z\nr: f64 = select p, y, x", "x"),
+    "select of the opposite": ("q: bool = not_ p\nr: f64 = select q, x, y", "r: f64 = select p, y, x"),
+}  # fmt: skip
+
+KEPT = {
+    "times zero": "z: f64 = const 0.0\nr: f64 = mul x, z",
+    "plus zero": "z: f64 = const 0.0\nr: f64 = add x, z",
+    "zero minus": "z: f64 = const 0.0\nr: f64 = sub z, x",
+    "self minus self": "r: f64 = sub x, x",
+    "divided by three": "c: f64 = const 3.0\nr: f64 = div x, c",
+    "scale not exact": "a: f64 = const 3.0\nb: f64 = const 5.0\nc: f64 = mul x, a\nr: f64 = mul c, b",
+    "square root by pow": "h: f64 = const 0.5\nr: f64 = pow x, h",
+    "library functions": "one: f64 = const 1.0\nr: f64 = sin one",
+    "narrowing": "a: f32 = cast to=f32 x\nr: f64 = cast to=f64 a",
+    "not less": "p: bool = lt x, y\nq: bool = not_ p\nr: f64 = cast to=f64 q",
+    "strong zero": "r: f64 = zmul x, y",
+}
+
+
+def scalar_function(body):
+    lines = [line.strip() for line in body.splitlines()]
+    last = lines[-1]
+    name = last.split(":")[0] if ":" in last else last
+    if last.startswith("r: f64 = ") and last.split(" = ")[1] in ("x", "y", "s"):
+        name, lines = last.split(" = ")[1], lines[:-1]
+    ops = "".join(f"    {line}\n" for line in lines if " = " in line)
+    return f"def f(x: f64, y: f64, p: bool) -> f64:\n{ops}    return {name}\n"
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_fold(name):
+    before, after = FOLDS[name]
+    rewrites("fold dce", scalar_function(before), scalar_function(after))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_fold_keeps_what_is_not_exact(name):
+    text = scalar_function(KEPT[name])
+    program, before = parse(text), parse(text)
+    apply(program, "fold", "simplify", "dce")
+    names = [[op.name for op in p.functions["f"].body.walk() if op.name != "const"] for p in (program, before)]
+    assert names[0] == names[1]
+
+
+INTEGER_FOLDS = {
+    "zero times": ("z: i64 = const 0\nr: i64 = mul i, z", "r: i64 = const 0"),
+    "self minus self": ("r: i64 = sub i, i", "r: i64 = const 0"),
+    "sums of constants": ("a: i64 = const 1\nb: i64 = add i, a\nc: i64 = add b, a\nr: i64 = sub c, a",
+                          "one: i64 = const 1\nr: i64 = add i, one"),
+    "there and back": ("a: i64 = add i, j\nr: i64 = sub a, j", "i"),
+    "opposite": ("p: bool = lt i, j\nq: bool = not_ p\nr: i64 = cast to=i64 q",
+                 "q: bool = ge i, j\nr: i64 = cast to=i64 q"),
+    "truth of a bool": (
+        "p: bool = lt i, j\na: i64 = cast to=i64 p\nz: i64 = const 0\nq: bool = ne a, z\nr: i64 = cast to=i64 q",
+        "p: bool = lt i, j\nr: i64 = cast to=i64 p"),
+    "index from the end": ("m: i64 = const -1\nr: i64 = wrap_index m, j", "m: i64 = const -1\nr: i64 = add j, m"),
+    "square": ("two: i64 = const 2\nr: i64 = ipow i, two", "r: i64 = mul i, i"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INTEGER_FOLDS)
+def test_fold_of_integers(name):
+    def text(body):
+        lines = body.splitlines()
+        ops = "".join(f"    {line}\n" for line in lines if " = " in line)
+        return f"def f(i: i64, j: i64) -> i64:\n{ops}    return {lines[-1].split(':')[0]}\n"
+
+    before, after = INTEGER_FOLDS[name]
+    rewrites("fold dce fold dce", text(before), text(after))
+
+
+# ------------------------------------------------------------------------------------------------------ structure
+
+
+def test_a_raising_branch_becomes_a_check():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, c: bool) -> f64:
+            no: bool = const False
+            zero: f64 = const 0.0
+            r: f64 = if c:
+              then:
+                check exception=ValueError message=bad no
+                yield zero
+              else:
+                y: f64 = exp x
+                yield y
+            return r
+        """,
+        """
+        def f(x: f64, c: bool) -> f64:
+            ok: bool = not_ c
+            check exception=ValueError message=bad ok
+            y: f64 = exp x
+            return y
+        """,
+    )
+
+
+def test_small_linear_branches_become_selects():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, y: f64, c: bool) -> f64:
+            r: f64 = if c:
+              then:
+                a: f64 = add x, y
+                yield a
+              else:
+                yield y
+            return r
+        """,
+        """
+        def f(x: f64, y: f64, c: bool) -> f64:
+            a: f64 = add x, y
+            r: f64 = select c, a, y
+            return r
+        """,
+    )
+
+
+def test_branches_with_products_stay():
+    text = """
+        def f(x: f64, y: f64, c: bool) -> f64:
+            r: f64 = if c:
+              then:
+                a: f64 = mul x, y
+                yield a
+              else:
+                yield y
+            return r
+        """
+    rewrites("simplify cse dce licm", text, text)
+
+
+def test_what_a_check_proves_is_known_after_it():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, c: bool) -> f64:
+            check exception=ValueError message=bad c
+            check exception=TypeError message=worse c
+            r: f64 = if c:
+              then:
+                a: f64 = exp x
+                yield a
+              else:
+                yield x
+            return r
+        """,
+        """
+        def f(x: f64, c: bool) -> f64:
+            check exception=ValueError message=bad c
+            a: f64 = exp x
+            return a
+        """,
+    )
+
+
+def test_short_circuit_becomes_logic():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, y: f64, c: bool) -> bool:
+            no: bool = const False
+            r: bool = if c:
+              then:
+                p: bool = lt x, y
+                yield p
+              else:
+                yield no
+            return r
+        """,
+        """
+        def f(x: f64, y: f64, c: bool) -> bool:
+            p: bool = lt x, y
+            r: bool = and_ c, p
+            return r
+        """,
+    )
+
+
+def test_carried_values_that_do_not_change():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, y: f64, n: i64) -> f64, f64:
+            r: f64, s: f64 = for n, x, y:
+              body (k: i64, a: f64, b: f64):
+                d: f64 = mul a, b
+                yield d, b
+            return r, s
+        """,
+        """
+        def f(x: f64, y: f64, n: i64) -> f64, f64:
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                d: f64 = mul a, y
+                yield d
+            return r, y
+        """,
+    )
+
+
+def test_equal_carried_values_are_one():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, y: f64, n: i64) -> f64, f64:
+            r: f64, s: f64 = for n, x, x:
+              body (k: i64, a: f64, b: f64):
+                d: f64 = mul a, b
+                yield d, d
+            return r, s
+        """,
+        """
+        def f(x: f64, y: f64, n: i64) -> f64, f64:
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                d: f64 = mul a, a
+                yield d
+            return r, r
+        """,
+    )
+
+
+def test_loops_of_no_and_of_one_trip():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64) -> f64, f64:
+            none: i64 = const -1
+            once: i64 = const 1
+            r: f64 = for none, x:
+              body (k: i64, a: f64):
+                b: f64 = exp a
+                yield b
+            s: f64 = for once, x:
+              body (k: i64, a: f64):
+                b: f64 = exp a
+                yield b
+            return r, s
+        """,
+        """
+        def f(x: f64) -> f64, f64:
+            s: f64 = exp x
+            return x, s
+        """,
+    )
+
+
+def test_records_and_buffers_are_forwarded():
+    rewrites(
+        "simplify dce",
+        """
+        def f(x: f64, y: f64, i: i64) -> f64, f64, f64, i64:
+            r: box R = box name=R variant=1 x, y
+            a: f64, b: f64 = unbox name=R variant=1 types=(f64, f64) r
+            t: i64 = box_tag r
+            u: buffer<f64> = buffer element=f64 i
+            buffer_put u, i, x
+            v: f64 = buffer_get u, i
+            return a, b, v, t
+        """,
+        """
+        def f(x: f64, y: f64, i: i64) -> f64, f64, f64, i64:
+            t: i64 = const 1
+            return x, y, x, t
+        """,
+    )
+
+
+def test_elements_of_views_are_elements():
+    rewrites(
+        "simplify dce",
+        """
+        def f(a: f64[:,:], i: i64, j: i64) -> f64, i64:
+            row: f64[:] = view_index axis=0 a, i
+            x: f64 = array_get row, j
+            n: i64 = array_size axis=0 row
+            return x, n
+        """,
+        """
+        def f(a: f64[:,:], i: i64, j: i64) -> f64, i64:
+            x: f64 = array_get a, i, j
+            n: i64 = array_size axis=1 a
+            return x, n
+        """,
+    )
+
+
+# ------------------------------------------------------------------------------------------- cse, dce, inline, licm
+
+
+def test_cse_sees_through_order_and_blocks():
+    rewrites(
+        "cse dce",
+        """
+        def f(x: f64, y: f64, a: f64[:], i: i64) -> f64, f64:
+            u: f64 = mul x, y
+            v: f64 = mul y, x
+            s: f64 = array_get a, i
+            c: bool = lt x, y
+            r: f64 = if c:
+              then:
+                d: bool = gt y, x
+                t: f64 = array_get a, i
+                e: f64 = select d, t, u
+                yield e
+              else:
+                yield v
+            return r, s
+        """,
+        """
+        def f(x: f64, y: f64, a: f64[:], i: i64) -> f64, f64:
+            u: f64 = mul x, y
+            s: f64 = array_get a, i
+            c: bool = lt x, y
+            r: f64 = if c:
+              then:
+                e: f64 = select c, s, u
+                yield e
+              else:
+                yield u
+            return r, s
+        """,
+    )
+
+
+def test_cse_keeps_reads_around_writes():
+    text = """
+        def f(x: f64, n: i64, i: i64) -> f64, f64:
+            a: f64[:]c = array_zeros dtype=f64 n
+            u: f64 = array_get a, i
+            array_inc a, i, x
+            v: f64 = array_get a, i
+            return u, v
+        """
+    rewrites("cse dce", text, text)
+
+
+def test_dce_reaches_carried_values_and_memory_nobody_reads():
+    rewrites(
+        "dce",
+        """
+        def f(x: f64, n: i64) -> f64:
+            s: f64[:]c = array_zeros dtype=f64 n
+            r: f64, dead: f64 = for n, x, x:
+              body (k: i64, a: f64, b: f64):
+                c: f64 = mul a, x
+                d: f64 = exp b
+                array_inc s, k, d
+                yield c, d
+            return r
+        """,
+        """
+        def f(x: f64, n: i64) -> f64:
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                c: f64 = mul a, x
+                yield c
+            return r
+        """,
+    )
+
+
+def test_dce_keeps_checks_and_memory_that_is_read():
+    text = """
+        def f(x: f64, n: i64, c: bool) -> f64:
+            s: f64[:]c = array_zeros dtype=f64 n
+            for n:
+              body (k: i64):
+                y: f64 = exp x
+                array_inc s, k, y
+                check exception=ValueError message=bad c
+                yield
+            r: f64 = array_get s, n
+            return r
+        """
+    rewrites("dce", text, text)
+
+
+def test_dce_trims_elementwise():
+    rewrites(
+        "dce",
+        """
+        def f(a: f64[:], b: f64[:], x: f64, n: i64) -> f64:
+            t: f64[:]c = array_zeros dtype=f64 n
+            u: f64[:]c, s: f64 = elementwise rank=1 outputs=(new, sum, inc) targets=1 n, a, b, x, t:
+              block (p: f64, q: f64, r: f64):
+                v: f64 = mul p, r
+                w: f64 = exp q
+                yield w, v, w
+            return s
+        """,
+        """
+        def f(a: f64[:], b: f64[:], x: f64, n: i64) -> f64:
+            s: f64 = elementwise rank=1 outputs=(sum) targets=0 n, a, x:
+              block (p: f64, r: f64):
+                v: f64 = mul p, r
+                yield v
+            return s
+        """,
+    )
+
+
+def test_endless_loops_stay():
+    text = """
+        def f(x: f64) -> f64:
+            while:
+              cond:
+                yes: bool = const True
+                yield yes
+              body:
+                yield
+            return x
+        """
+    rewrites("dce", text, text)
+
+
+def test_inline_and_prune():
+    rewrites(
+        "inline",
+        """
+        def f(x: f64) -> f64:
+            a: f64 = call callee=twice x
+            b: f64 = call callee=twice a
+            return b
+        """,
+        """
+        def f(x: f64) -> f64:
+            a: f64 = add x, x
+            b: f64 = add a, a
+            return b
+        """,
+        "def twice(x: f64) -> f64:\n    y: f64 = call callee=plus x, x\n    return y",
+        "def plus(x: f64, y: f64) -> f64:\n    z: f64 = add x, y\n    return z",
+    )
+
+
+RECURSIVE = """
+    def g(n: i64, x: f64) -> f64:
+        one: i64 = const 1
+        c: bool = lt n, one
+        r: f64 = if c:
+          then:
+            yield x
+          else:
+            m: i64 = sub n, one
+            s: f64 = call callee=g m, x
+            yield s
+        return r
+"""
+
+
+def test_recursive_calls_stay_and_unused_functions_go():
+    program = parse(
+        "def f(n: i64, x: f64) -> f64:\n    r: f64 = call callee=g n, x\n    return r",
+        RECURSIVE,
+        "def lost(x: f64) -> f64:\n    return x",
+    )
+    before = canonical(program.functions["g"])
+    apply(program, "inline")
+    PASSES["inline"].prune(program)
+    assert sorted(program.functions) == ["f", "g"]
+    assert canonical(program.functions["g"]) == before
+
+
+def test_dear_invariants_move_under_a_guard():
+    rewrites(
+        "licm",
+        """
+        def f(x: f64, n: i64) -> f64:
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                e: f64 = exp x
+                b: f64 = mul a, e
+                yield b
+            return r
+        """,
+        """
+        def f(x: f64, n: i64) -> f64:
+            z: i64 = const 0
+            c: bool = gt n, z
+            t: f64 = if c:
+              then:
+                e: f64 = exp x
+                yield e
+              else:
+                z0: f64 = const 0.0
+                yield z0
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                b: f64 = mul a, t
+                yield b
+            return r
+        """,
+    )
+
+
+def test_checks_do_not_overtake_others():
+    text = """
+        def f(x: f64, n: i64, c: bool) -> f64:
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                p: bool = lt a, x
+                check exception=ValueError message=first p
+                check exception=TypeError message=second c
+                b: f64 = mul a, x
+                yield b
+            return r
+        """
+    rewrites("licm", text, text)
+
+
+# --------------------------------------------------------------------------------------- bounds, unroll, ownership
+
+
+def test_checks_of_loop_indices_go():
+    rewrites(
+        "bounds dce",
+        """
+        def f(a: f64[:], x: f64) -> f64:
+            n: i64 = array_size axis=0 a
+            r: f64 = for n, x:
+              body (k: i64, s: f64):
+                i: i64 = wrap_index k, n
+                ok: bool = ult i, n
+                check exception=IndexError message=index{0} ok, k
+                v: f64 = array_get a, i
+                t: f64 = add s, v
+                yield t
+            return r
+        """,
+        """
+        def f(a: f64[:], x: f64) -> f64:
+            n: i64 = array_size axis=0 a
+            r: f64 = for n, x:
+              body (k: i64, s: f64):
+                v: f64 = array_get a, k
+                t: f64 = add s, v
+                yield t
+            return r
+        """,
+    )
+
+
+def checks_left(text, names="bounds simplify bounds dce"):
+    program = parse(text)
+    apply(program, *names.split())
+    return [op.attrs["message"] for op in program.functions[program.entry].body.walk() if op.name == "check"]
+
+
+def test_ranges_follow_counters_differences_and_conditions():
+    left = checks_left("""
+        def f(a: f64[:], m: i64) -> i64:
+            n: i64 = array_size axis=0 a
+            one: i64 = const 1
+            zero: i64 = const 0
+            last: i64 = sub n, one
+            for n:
+              body (k: i64):
+                back: i64 = sub last, k
+                ok: bool = ult back, n
+                check exception=IndexError message=reversed ok
+                next: i64 = add k, one
+                over: bool = add_overflows k, one
+                fine: bool = not_ over
+                check exception=OverflowError message=overflow fine
+                inside: bool = lt next, n
+                if inside:
+                  then:
+                    ok2: bool = ult next, n
+                    check exception=IndexError message=next ok2
+                    yield
+                  else:
+                    yield
+                for k:
+                  body (j: i64):
+                    ok3: bool = ult j, n
+                    check exception=IndexError message=inner ok3
+                    yield
+                yield
+            r: i64 = while zero:
+              cond (i: i64):
+                go: bool = lt i, n
+                yield go
+              body (i2: i64):
+                ok4: bool = ult i2, n
+                check exception=IndexError message=counter ok4
+                i3: i64 = add i2, one
+                yield i3
+            bad: bool = ult m, n
+            check exception=IndexError message=unknown bad
+            check exception=IndexError message=again bad
+            return r
+    """)
+    assert left == ["unknown"]
+
+
+def test_a_trip_count_that_is_clipped():
+    left = checks_left("""
+        def f(a: f64[:], b: i64) -> i64:
+            n: i64 = array_size axis=0 a
+            one: i64 = const 1
+            zero: i64 = const 0
+            some: bool = lt one, n
+            room: i64 = sub n, one
+            trips: i64 = select some, room, zero
+            for trips:
+              body (k: i64):
+                i: i64 = add k, one
+                ok: bool = ult i, n
+                check exception=IndexError message=there ok
+                ok2: bool = ult k, n
+                check exception=IndexError message=before ok2
+                yield
+            return b
+    """)
+    assert left == []
+
+
+def test_a_wrapping_counter_is_not_trusted():
+    left = checks_left("""
+        def f(n: i64, m: i64) -> i64:
+            one: i64 = const 1
+            zero: i64 = const 0
+            r: i64 = for n, zero:
+              body (k: i64, i: i64):
+                j: i64 = add i, m
+                ok: bool = ge i, zero
+                check exception=ValueError message=negative ok
+                yield j
+            return r
+    """)
+    assert left == ["negative"]
+
+
+def test_unroll():
+    rewrites(
+        "unroll",
+        """
+        def f(x: f64) -> f64:
+            n: i64 = const 2
+            r: f64 = for n, x:
+              body (k: i64, a: f64):
+                b: f64 = mul a, a
+                yield b
+            return r
+        """,
+        """
+        def f(x: f64) -> f64:
+            n: i64 = const 2
+            k0: i64 = const 0
+            b: f64 = mul x, x
+            k1: i64 = const 1
+            c: f64 = mul b, b
+            return c
+        """,
+    )
+
+
+def test_memory_is_freed_after_its_last_use():
+    rewrites(
+        "ownership",
+        """
+        def f(x: f64, n: i64) -> f64, f64[:]c:
+            a: f64[:]c = array_zeros dtype=f64 n
+            b: f64[:]c = array_zeros dtype=f64 n
+            v: f64[:,:]c = view_expand axis=0 a
+            for n:
+              body (k: i64):
+                t: buffer<f64> = buffer element=f64 n
+                buffer_put t, k, x
+                array_inc a, k, x
+                yield
+            y: f64 = array_get v, n, n
+            z: f64 = exp y
+            return z, b
+        """,
+        """
+        def f(x: f64, n: i64) -> f64, f64[:]c:
+            a: f64[:]c = array_zeros dtype=f64 n
+            b: f64[:]c = array_zeros dtype=f64 n
+            v: f64[:,:]c = view_expand axis=0 a
+            for n:
+              body (k: i64):
+                t: buffer<f64> = buffer element=f64 n
+                buffer_put t, k, x
+                free t
+                array_inc a, k, x
+                yield
+            y: f64 = array_get v, n, n
+            free a
+            z: f64 = exp y
+            return z, b
+        """,
+    )
+
+
+# ------------------------------------------------------------------------------------------------- random programs
+
+
+def copy_of(program):
+    return Program({k: clone_function(f) for k, f in program.functions.items()}, program.entry, program.layouts)
+
+
+def outcome(program, arguments):
+    """The results, or the exception with its message and place."""
+    try:
+        return [value.item() for value in run(program, arguments)]
+    except (ValueError, TypeError, IndexError) as error:
+        return (type(error).__name__, str(error), str(error.pullback_span))
+
+
+def agree(one, other):
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return one == other
+    return all(np.allclose(x, y, rtol=1e-12, atol=0, equal_nan=True) for x, y in zip(one, other, strict=True))
+
+
+def random_arguments(draw):
+    def number():
+        return draw.choice([0.0, -0.0, 1.0, -2.5, 3.25, float("inf"), float("nan"), draw.gauss(0, 3)])
+
+    def integer():
+        return draw.choice([0, 1, -1, 2, 3, 5, 2**63 - 1, -(2**63), draw.randint(-4, 6)])
+
+    array = np.array([draw.gauss(0, 1) for _ in range(draw.randint(0, 5))])
+    return [number(), number(), integer(), integer(), draw.random() < 0.5, array]
+
+
+ALL = "inline fold simplify cse dce bounds simplify licm simplify cse bounds unroll simplify cse dce ownership".split()
+ORDERS = [[name] for name in NAMES] + [ALL, [*ALL, *ALL[:-1]], ["ownership", *ALL]]
+
+
+def disagreements(seed, names, budget=60):
+    draw = random.Random(seed)
+    program = random_program(seed, budget)
+    arguments = [random_arguments(draw) for _ in range(5)]
+    expected = [outcome(program, list(values)) for values in arguments]
+    changed = copy_of(program)
+    apply(changed, *names)
+    return [values for values, e in zip(arguments, expected, strict=True) if not agree(e, outcome(changed, values))]
+
+
+@pytest.mark.parametrize("names", ORDERS, ids="-".join)
+def test_random_programs_keep_their_meaning(names):
+    for seed in range(40):
+        assert disagreements(seed + 1000 * len(names), names) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_many_random_programs_keep_their_meaning(block):
+    draw = random.Random(block)
+    for seed in range(10_000 + 200 * block, 10_200 + 200 * block):
+        names = draw.choices(NAMES, k=12)
+        assert disagreements(seed, names, 100) == [], (seed, names)
+
+
+def test_the_comparison_can_fail(monkeypatch):
+    monkeypatch.setattr("pullback.passes.cse._key", lambda op: (op.name, len(op.operands), op.results[0].type))
+    assert any(disagreements(seed, ["cse"]) for seed in range(40))
+
+
+def test_a_lost_check_is_noticed(monkeypatch):
+    monkeypatch.setattr("pullback.passes.dce._Sweep.keeps", lambda self, op: op in self.ops and op.name != "check")
+    assert any(disagreements(seed, ["dce"]) for seed in range(40))
+
+
+def test_spans_are_kept():
+    program = random_program(7)
+    apply(program, *ALL)
+    for function in program.functions.values():
+        for op in function.body.walk():
+            assert op.span.line or op.name == "const", op
+
+
+def test_passes_are_quick():
+    """A bound with room for a busy machine; measured, 500 ops take about a fifth of it."""
+    programs = [random_program(seed, 120) for seed in range(30)]
+    ops = sum(count_ops(f.body) for p in programs for f in p.functions.values())
+    start = time.perf_counter()
+    for program in programs:
+        apply_unchecked(program, ALL)
+    assert (time.perf_counter() - start) / ops * 500 < 0.15
+
+
+def apply_unchecked(program, names):
+    for name in names:
+        for function in list(program.functions.values()):
+            PASSES[name].run(function, program)
