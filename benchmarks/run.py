@@ -29,14 +29,14 @@ from workloads import WORKLOADS, Form, sincos
 RESULTS = Path(__file__).resolve().parent / "results"
 HEADING = f"{'workload':10} {'form':9} {'compiled':>11} {'C':>11} {'ratio':>7}  {'quartiles':15} {'first call':>10}"
 TOLERANCE = 1e-10
-BATCH_SECONDS = 0.004
+BATCH_SECONDS = 0.002
 
 
 def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=[*WORKLOADS, "call"], metavar="NAME", help="workloads to run")
-    parser.add_argument("--rounds", type=int, default=31, help="interleaved rounds for each form (default 31)")
+    parser.add_argument("--rounds", type=int, default=41, help="interleaved rounds for each form (default 41)")
     options = parser.parse_args()
     chosen = options.only or [*WORKLOADS, "call"]
     print(HEADING)

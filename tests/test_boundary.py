@@ -1,4 +1,4 @@
-"""Call objects and their entries, around functions written in LLVM text: arguments, results, guards, errors, stacks, signals."""
+"""Call objects and entries around functions in LLVM text: arguments, results, guards, errors, stacks, signals."""
 
 import copy
 import gc
@@ -52,7 +52,7 @@ def machines(types):
 
 
 def core(takes, gives, body, sites=(), helpers=()):
-    """A module with one function; `body` sees its parameters as %a0, %a1, ... and ends by `RET values` or `FAIL status`."""
+    """A module with one function; `body` sees parameters as %a0, %a1, ... and ends by `RET values` or `FAIL status`."""
     result = abi.result_type(machines(gives))
     parameters = ", ".join(["ptr %c", *(f"{p} %a{i}" for i, p in enumerate(abi.all_pieces(machines(takes))))])
     lines = []
@@ -106,10 +106,12 @@ RET double %y
 """
 
 VALUES = [
-    2.5, float("nan"), -0.0, -7, 2**63 - 1, -(2**63), True, False, None, "hello", np.float64(1.5), np.float32(2.5), np.int64(-3),
-    np.int32(4), np.bool_(True), np.bool_(False), (), (1, (2.0, True)), [1.0, [2]], [], {}, {"b": 1.0, "a": (np.float32(3), [None])},
-    np.arange(3.0), np.arange(6).reshape(2, 3), np.arange(6, dtype=np.float32).reshape(2, 3).T, np.array(5.0), np.zeros((0, 3)),
-    np.array([True, False]), np.arange(4, dtype=np.int32)[::-1], np.arange(24.0).reshape(2, 3, 4)[:, ::2, ::-1],
+    2.5, float("nan"), -0.0, -7, 2**63 - 1, -(2**63), True, False, None, "hello",
+    np.float64(1.5), np.float32(2.5), np.int64(-3), np.int32(4), np.bool_(True), np.bool_(False),
+    (), (1, (2.0, True)), [1.0, [2]], [], {}, {"b": 1.0, "a": (np.float32(3), [None])},
+    np.arange(3.0), np.arange(6).reshape(2, 3), np.arange(6, dtype=np.float32).reshape(2, 3).T, np.array(5.0),
+    np.zeros((0, 3)), np.array([True, False]), np.arange(4, dtype=np.int32)[::-1],
+    np.arange(24.0).reshape(2, 3, 4)[:, ::2, ::-1],
 ]  # fmt: skip
 
 
@@ -187,7 +189,9 @@ def test_the_two_long_ints_are_one():
 def test_read_only_arrays_stay_so():
     a = np.arange(6.0)
     a.flags.writeable = False
-    f = function(entry([VECTOR], VECTOR, "%p = getelementptr i8, ptr %a0, i64 8\n%n = sub i64 %a1, 1\nRET ptr %p, i64 %n"))
+    f = function(
+        entry([VECTOR], VECTOR, "%p = getelementptr i8, ptr %a0, i64 8\n%n = sub i64 %a1, 1\nRET ptr %p, i64 %n")
+    )
     view = f(a)
     assert view.base is a and not view.flags.writeable and view.tolist() == [1, 2, 3, 4, 5]
     b = np.arange(6.0)
@@ -250,19 +254,25 @@ RET ptr %p, i64 %a1, i64 -8
     assert a[4] == 9
     g = function(identity([reverse], gives=reverse))
     assert g(r) is r
-    back = function(entry([reverse], Array(DType.F64, 1), "%p = getelementptr i8, ptr %a0, i64 -8\nRET ptr %p, i64 1, i64 8"))
+    back = function(
+        entry([reverse], Array(DType.F64, 1), "%p = getelementptr i8, ptr %a0, i64 -8\nRET ptr %p, i64 1, i64 8")
+    )
     assert back(r).tolist() == [3] and back(r).base is a
 
 
 def test_memory_that_is_neither_is_copied():
     made = core([], [VECTOR], "RET ptr @table, i64 2")
-    made = abi.Module("@table = internal constant [2 x double] [double 1.5, double 2.5]\n" + made.definitions, {}, (), {})
+    made = abi.Module(
+        "@table = internal constant [2 x double] [double 1.5, double 2.5]\n" + made.definitions, {}, (), {}
+    )
     a = function(build_module(made, Boundary("f", (), (), result=VECTOR), CORE, options=UNCACHED))()
     assert a.tolist() == [1.5, 2.5] and a.flags.owndata
 
 
 def test_empty_results():
-    f = function(entry([], MATRIX, "%p = call ptr @pb.alloc(ptr %c, i64 0)\nRET ptr %p, i64 0, i64 4", helpers=["pb.alloc"]))
+    f = function(
+        entry([], MATRIX, "%p = call ptr @pb.alloc(ptr %c, i64 0)\nRET ptr %p, i64 0, i64 4", helpers=["pb.alloc"])
+    )
     assert f().shape == (0, 4)
 
 
@@ -344,7 +354,16 @@ def test_guards_and_hidden_values():
         with pytest.raises(TypeError, match="no entry"):
             f(1.0)
 
-    for name, other in (("np", sys), ("word", "ac"), ("word", 3), ("flag", False), ("n", 4), ("n", 3.0), ("rate", 0.25), ("data", [1.0])):
+    for name, other in (
+        ("np", sys),
+        ("word", "ac"),
+        ("word", 3),
+        ("flag", False),
+        ("n", 4),
+        ("n", 3.0),
+        ("rate", 0.25),
+        ("data", [1.0]),
+    ):
         old, scope[name] = scope[name], other
         misses()
         scope[name] = old
@@ -413,12 +432,29 @@ def test_binding_is_that_of_python():
     c = CallObject(f, lambda self, arguments, keywords: (arguments, keywords))
     assert c(1, k=5) == ((1, 2.0, 3.0, 4.0, 5), {})
     assert c(1, 9, k=5, c=7, class_=8) == ((1, 9, 7, 8, 5), {})
-    for arguments, keywords in (((), {}), ((1,), {}), ((1, 2, 3, 4), {"k": 1}), ((1,), {"k": 1, "z": 2}), ((), {"a": 1, "k": 1})):
+    for arguments, keywords in (
+        ((), {}),
+        ((1,), {}),
+        ((1, 2, 3, 4), {"k": 1}),
+        ((1,), {"k": 1, "z": 2}),
+        ((), {"a": 1, "k": 1}),
+    ):
         with pytest.raises(TypeError) as ours:
             c(*arguments, **keywords)
         with pytest.raises(TypeError) as theirs:
             f(*arguments, **keywords)
         assert str(ours.value) == str(theirs.value)
+
+
+def test_a_call_object_of_a_call_object():
+    def f(x, y=2.0):
+        """Inner."""
+
+    inner = CallObject(f, refuse)
+    inner.note = "mine"
+    outer = CallObject(inner, lambda self, arguments, keywords: arguments)
+    assert outer(y=1.0, x=5.0) == (5.0, 1.0) and outer(1.0) == (1.0, 2.0) and outer.__name__ == "f"
+    assert not hasattr(outer, "note") and inspect.signature(outer) == inspect.signature(f)
 
 
 def test_keyword_only_parameters_are_not_taken_by_position():
@@ -457,10 +493,14 @@ plain, named = named, CallObject(named, refuse)
 
 
 def test_pickle_and_copy():
-    assert pickle.loads(pickle.dumps(named)) is named and copy.copy(named) is named and copy.deepcopy([named])[0] is named
+    assert (
+        pickle.loads(pickle.dumps(named)) is named and copy.copy(named) is named and copy.deepcopy([named])[0] is named
+    )
     other = rebuild(len)
-    for again in (pickle.loads(pickle.dumps(other)), copy.copy(other)):
-        assert again is not other and again.__wrapped__ is len
+    again = pickle.loads(pickle.dumps(other))
+    assert again is not other and again.__wrapped__ is len and copy.deepcopy(other) is other
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(CallObject(lambda x: x, refuse))
 
 
 def test_calls_leak_nothing():
@@ -538,7 +578,9 @@ def test_failed_checks_raise_where_the_user_wrote_them(recursive):
 
 
 def test_other_failures():
-    memory_error = function(entry([], NONE, f"%p = call ptr @pb.alloc(ptr %c, i64 100)\nFAIL {abi.NO_MEMORY}", helpers=["pb.alloc"]))
+    memory_error = function(
+        entry([], NONE, f"%p = call ptr @pb.alloc(ptr %c, i64 100)\nFAIL {abi.NO_MEMORY}", helpers=["pb.alloc"])
+    )
     with pytest.raises(MemoryError):
         memory_error()
     with pytest.raises(AssertionError) as info:
@@ -585,7 +627,8 @@ fail:
   ret {{i32, i64}} %r
 }}
 """
-POLL = "%polled = call i32 @pb.poll(ptr %c)\n  %gone = icmp ne i32 %polled, 0\n  br i1 %gone, label %stop, label %go\nstop:\n"
+POLL = "%polled = call i32 @pb.poll(ptr %c)\n  %gone = icmp ne i32 %polled, 0\n"
+POLL += "  br i1 %gone, label %stop, label %go\nstop:\n"
 POLL += "  %e = insertvalue {i32, i64} zeroinitializer, i32 %polled, 0\n  ret {i32, i64} %e\ngo:\n"
 
 
@@ -701,8 +744,10 @@ def test_other_threads_run_during_a_long_call():
 
 
 def test_arrays_in_containers_survive_what_signals_do_to_them():
-    body = SPIN.replace("stop:\nFAIL %status", "stop:\nRET ptr %a0, i64 %a1").replace("i1 %on", "i1 %seen").replace(
-        "%on = icmp eq i32 %status, 0", "%flag = load double, ptr %a2\n%seen = fcmp oeq double %flag, 0.0"
+    body = (
+        SPIN.replace("stop:\nFAIL %status", "stop:\nRET ptr %a0, i64 %a1")
+        .replace("i1 %on", "i1 %seen")
+        .replace("%on = icmp eq i32 %status, 0", "%flag = load double, ptr %a2\n%seen = fcmp oeq double %flag, 0.0")
     )
     f = function(entry([List((VECTOR,)), VECTOR], VECTOR, body, helpers=["pb.poll"]))
     box, flag = [np.arange(1000.0)], np.zeros(1)
@@ -787,7 +832,10 @@ def test_the_layout_is_verified(monkeypatch):
 # ----------------------------------------------------------------------------------------------- other systems
 
 
-@pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-apple-darwin", "x86_64-pc-windows-msvc"])
+SYSTEMS = ["aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-apple-darwin", "x86_64-pc-windows-msvc"]
+
+
+@pytest.mark.parametrize("triple", SYSTEMS)
 def test_code_for_other_systems(triple):
     target = foreign(triple)
     boundary = Boundary("f", ("x", "a"), (FLOAT, List((VECTOR,))), result=Tuple((FLOAT, VECTOR)))

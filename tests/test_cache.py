@@ -5,13 +5,16 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
 
-from pullback.codegen import cache
+from pullback.codegen import cache, manifest
 from pullback.codegen.build import Options, is_recursive
 from pullback.ir.node import Block, Function, Op, Program
+from pullback.runtime.boundary import Guard, Hidden
+from test_boundary import FLOAT, entry, function
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +36,10 @@ def test_what_is_stored_is_found():
 
 
 def test_keys_tell_parts_apart():
-    assert len({cache.key(), cache.key(""), cache.key("ab"), cache.key("a", "b"), cache.key("", "ab"), cache.key("ba")}) == 6
+    assert (
+        len({cache.key(), cache.key(""), cache.key("ab"), cache.key("a", "b"), cache.key("", "ab"), cache.key("ba")})
+        == 6
+    )
     assert cache.key("x") == cache.key(b"x")
     assert cache.compiler_fingerprint() == cache.compiler_fingerprint() != cache.key()
 
@@ -158,10 +164,12 @@ def test_a_second_process_does_not_run_llvm():
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert run().startswith("False") and "optimise" not in run() and run().startswith("True")
+    assert run().startswith("False")
+    warm = run()
+    assert warm.startswith("True") and "optimise" not in warm
     for path in cache.directory().glob("??/*"):
         path.write_bytes(b"damaged")
-    assert run().startswith("False") and run().startswith("True")
+    assert run().startswith("False")
 
 
 def test_options_are_part_of_the_key():
@@ -174,7 +182,8 @@ class Call:
 
 def program(**calls):
     functions = {
-        name: Function(name, Block(ops=[Op(Call(), attrs={"callee": callee}) for callee in callees])) for name, callees in calls.items()
+        name: Function(name, Block(ops=[Op(Call(), attrs={"callee": callee}) for callee in callees]))
+        for name, callees in calls.items()
     }
     return Program(functions, "f")
 
@@ -185,3 +194,98 @@ def test_recursion_is_found():
     assert is_recursive(program(f="gf", g=""))
     assert not is_recursive(program(f="g", g="", h="h"))
     assert not is_recursive(program(f="abc", a="", b="a", c="ab", d=""))
+
+
+# ------------------------------------------------------------------------------------------------------ warm starts
+
+
+PROGRAM = """
+import numpy as np
+rate = 0.5
+
+def helper(x):
+    return x
+
+def make(k):
+    def f(x):
+        return helper(x) * k + rate
+    return f
+
+f = make(3.0)
+"""
+
+
+def program_module(monkeypatch, text=PROGRAM):
+    module = types.ModuleType("warm_program")
+    module.__file__ = "warm_program.py"
+    exec(compile(text, "warm_program.py", "exec"), vars(module))
+    monkeypatch.setitem(sys.modules, "warm_program", module)
+    return module
+
+
+def entry_for(module, **more):
+    names = vars(module)
+    guards = (
+        Guard("global", names, "helper", module.helper),
+        Guard("global", names, "np", module.np),
+        *more.pop("guards", ()),
+    )
+    hidden = (Hidden(FLOAT, "cell", module.f.__closure__[0]), Hidden(FLOAT, "global", names, "rate"))
+    body = "%y = fmul double %a0, %a1\n%z = fadd double %y, %a2\nRET double %z"
+    return entry([FLOAT] * 3, FLOAT, body, guards=guards, hidden=hidden, **more)
+
+
+def test_a_warm_start_finds_the_objects_again(monkeypatch):
+    module = program_module(monkeypatch)
+    key = manifest.request_key("call", module.f, (2.0,), "")
+    assert manifest.load(key, module.f) is None
+    manifest.save(key, module.f, entry_for(module))
+    # The same program once more, as another process would have it.
+    again = program_module(monkeypatch)
+    assert manifest.request_key("call", again.f, (5.0,), "") == key
+    loaded = manifest.load(key, again.f)
+    f = function(loaded)
+    assert f(2.0) == 6.5 and loaded.from_cache
+    again.rate = 1.0
+    assert f(2.0) == 7.0
+    again.helper = again.make
+    with pytest.raises(TypeError, match="no entry"):
+        f(2.0)
+    assert manifest.load(key, again.f) is None
+    del again.helper
+    assert manifest.load(key, again.f) is None
+
+
+def test_the_key_tells_requests_apart(monkeypatch):
+    module = program_module(monkeypatch)
+    requests = [
+        ("call", module.f, (2.0,), ""),
+        ("jvp", module.f, (2.0,), ""),
+        ("call", module.f, (2,), ""),
+        ("call", module.f, (2.0,), "x"),
+    ]
+    requests += [("call", module.helper, (2.0,), ""), ("call", module.f, ([2.0],), "")]
+    requests.append(("call", program_module(monkeypatch, "\n" + PROGRAM).f, (2.0,), ""))
+    requests.append(("call", program_module(monkeypatch, PROGRAM.replace("* k", "* 2.0 * k")).f, (2.0,), ""))
+    assert len({manifest.request_key(*request) for request in requests}) == len(requests)
+    assert manifest.request_key("call", module.f, (module.helper,), "") is None
+    assert manifest.request_key("call", module.f, (1j,), "") is None
+
+
+def test_a_global_that_hides_a_builtin_is_another_program(monkeypatch):
+    text = PROGRAM.replace("+ rate", "+ abs(rate)")
+    keys = {
+        manifest.request_key("call", program_module(monkeypatch, text + more).f, (2.0,), "")
+        for more in ("", "abs = len\n", "other = len\n")
+    }
+    assert len(keys) == 2
+
+
+def test_what_cannot_be_named_is_not_kept(monkeypatch):
+    module = program_module(monkeypatch)
+    module.thing = object()
+    key = manifest.request_key("call", module.f, (2.0,), "")
+    manifest.save(key, module.f, entry_for(module, guards=(Guard("global", vars(module), "thing", module.thing),)))
+    assert manifest.load(key, module.f) is None and cache.info().entries == 0
+    cache.store(key, b"not a pickle")
+    assert manifest.load(key, module.f) is None

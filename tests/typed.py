@@ -66,8 +66,9 @@ class Code:
             raise AttributeError(name)
         return lambda *operands, **attrs: self.op(name, *operands, **attrs)[0]
 
-    def op(self, name, *operands, **attrs):
-        made = self.e.op(name, *(self.value(v) if not isinstance(v, int) else self.value(v, I64) for v in operands), **attrs)
+    def op(self, prim, /, *operands, **attrs):
+        values = [self.value(v, I64 if isinstance(v, int) else F64) for v in operands]
+        made = self.e.append(get(prim), values, attrs=attrs)
         return [V(self, v) for v in made.results] or [None]
 
     def inside(self, types, body):

@@ -20,8 +20,8 @@ from pullback.diagnostic import InternalError
 from pullback.runtime.callobject import MISS, CallObject
 
 __all__ = [
-    "Explanation", "Pullback", "call_once", "check_grads", "compilations", "explain", "from_source", "grad", "hessian", "hvp", "jit",
-    "jvp", "value_and_grad", "vjp",
+    "Explanation", "Pullback", "call_once", "check_grads", "compilations", "explain", "from_source", "grad", "hessian",
+    "hvp", "jit", "jvp", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -136,8 +136,9 @@ def jit(
     fun: None = None, *, error_model: str = ..., boundscheck: bool = ..., fastmath: bool = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(
-    fun: Callable[..., Any] | None = None, *, error_model: str = "python", boundscheck: bool = True, fastmath: bool = False
-) -> Any:
+    fun: Callable[..., Any] | None = None, *, error_model: str = "python", boundscheck: bool = True,
+    fastmath: bool = False,
+) -> Any:  # fmt: skip
     """Compile a function for the types it is called with.
 
     error_model: "python" raises ZeroDivisionError, OverflowError and domain errors as CPython does for Python scalars;
@@ -201,14 +202,15 @@ def value_and_grad(
 
 def _helpers_of(fun: Any) -> dict[str, Any]:
     """Call objects derived from a function, kept in its own dictionary so that they live as long as it does."""
+    known: dict[str, Any]
     try:
-        owner, known = vars(fun).get("_pullback_helpers", (None, None))
+        owner, known = vars(fun).get("_pullback_helpers", (None, {}))
         if owner != id(fun):  # none yet, or copied from a wrapped function
             known = {}
             fun._pullback_helpers = (id(fun), known)
     except (TypeError, AttributeError):  # builtins have no dictionary: made anew each time
         return {}
-    return known  # type: ignore[return-value]
+    return known
 
 
 def _helper(fun: Any, kind: str) -> Compiled:
@@ -306,7 +308,7 @@ def _like(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Hessian of `fun` times `tangents`, forward over reverse; one entry per primal (the entry itself if there is one)."""
+    """Hessian of `fun` times `tangents`, forward over reverse; one entry per primal (itself if there is only one)."""
     _, tangent = jvp(_gradient_of(fun, tuple(range(len(primals)))), primals, tangents)
     return tangent[0] if len(primals) == 1 else tangent
 
@@ -330,7 +332,8 @@ def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         if isinstance(x, float | np.floating):
             return _along(gradient, arguments, argnums, type(x)(1.0))
         if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
-            raise TypeError(f"hessian: argument {argnums} must be a float or an array of floats, not {type(x).__name__}")
+            given = type(x).__name__
+            raise TypeError(f"hessian: argument {argnums} must be a float or an array of floats, not {given}")
         rows = np.empty((x.size, *x.shape), x.dtype)
         for k in range(x.size):
             direction = np.zeros_like(x, order="C", subok=False)
@@ -355,8 +358,8 @@ def check_grads(
 ) -> None:  # fmt: skip
     """Compare derivatives with central differences along random directions, to the given order.
 
-    Raises AssertionError naming mode, order and both numbers where they differ.  Tolerances default to what differences in
-    the arguments' precision can show.
+    Raises AssertionError naming mode, order and both numbers where they differ.  Tolerances default to what differences
+    in the arguments' precision can show.
     """
     single = any(_is_single(a) for a in args)
     eps = eps if eps is not None else (1e-2 if single else 1e-5)
@@ -405,7 +408,9 @@ def _has_float(value: Any) -> bool:
 
 def _random(leaf: Any, rng: np.random.Generator) -> Any:
     if isinstance(leaf, np.ndarray):
-        return rng.uniform(0.5, 1.5, leaf.shape).astype(leaf.dtype) if leaf.dtype.kind == "f" else np.zeros_like(leaf)
+        if leaf.dtype.kind != "f":
+            return np.zeros_like(leaf)
+        return np.asarray(rng.uniform(0.5, 1.5, leaf.shape), leaf.dtype)
     return type(leaf)(rng.uniform(0.5, 1.5)) if isinstance(leaf, float | np.floating) else type(leaf)(0)
 
 

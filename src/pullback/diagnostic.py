@@ -40,7 +40,7 @@ UNKNOWN = Span("<unknown>", 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What is wrong (`title`), where (`span`), why (`label`, shown at the caret, and `notes`), what to write (`help`)."""
+    """What is wrong (`title`), where (`span`), why (`label` at the caret, and `notes`), what to write (`help`)."""
 
     title: str
     span: Span = UNKNOWN

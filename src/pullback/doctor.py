@@ -52,7 +52,8 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "processor", f"{host.processor} ({host.triple})"
     yield "features", " ".join(host.features) or "none beyond the processor's base"
     stored = cache.info()
-    yield "cache", f"{stored.directory}: {stored.entries} objects, {stored.bytes / 1e6:.1f} of {stored.limit / 1e6:.0f} MB"
+    size = f"{stored.bytes / 1e6:.1f} of {stored.limit / 1e6:.0f} MB"
+    yield "cache", f"{stored.directory}: {stored.entries} objects, {size}"
 
 
 def _version(name: str) -> str:

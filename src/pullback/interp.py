@@ -146,7 +146,7 @@ def _unbox(record: Any, variant: int, **_: Any) -> list[Any]:
     return list(record.slots)
 
 
-def _slot_inc(record: Any, value: Any, slot: int) -> None:
+def _slot_inc(record: Any, value: Any, slot: int, variant: int = 0) -> None:
     record.slots[slot] = record.slots[slot] + value
 
 
@@ -168,7 +168,7 @@ _ONE: dict[str, Callable[..., Any]] = {
     "matmul": lambda a, b: np.ascontiguousarray(a @ b),
     "box": lambda *slots, name, variant: _Record(variant, list(slots)),
     "box_tag": lambda record: np.int64(record.variant),
-    "slot_get": lambda record, slot, type: record.slots[slot],
+    "slot_get": lambda record, slot, type, variant=0: record.slots[slot],
     "buffer": lambda capacity, element: _Store([]),
     "buffer_get": lambda buffer, index: buffer.get(int(index)),
     "buffer_zeros": lambda n, element: _Store([NUMPY_DTYPES[element.dtype](0) for _ in range(int(n))]),

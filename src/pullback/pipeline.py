@@ -26,7 +26,8 @@ __all__ = ["Lowered", "Options", "Request", "compile_entry", "lower", "optimise"
 class Options:
     """What a compilation may vary.
 
-    error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan, wrap).
+    error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan,
+    wrapping ints).
     boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
     passes: run the optimising passes.  verify: check the IR after every stage.
     """

@@ -1,7 +1,7 @@
 """Hooks of the test suite: run a function on the reference interpreter or natively, with all passes or with none.
 
-    run(f, (2.0,), engine="interp", passes=False)                           the value
-    gradient(f, (2.0,), (0,), mode="fr", direction=[1.0], ...)              Hessian times direction, one entry per argnum
+    run(f, (2.0,), engine="interp", passes=False)                   the value
+    gradient(f, (2.0,), (0,), mode="fr", direction=[1.0], ...)      Hessian times direction, one entry per argnum
 
 Users call none of this: the interpreter cannot be reached from the api.
 """

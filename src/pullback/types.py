@@ -1,7 +1,8 @@
 """Two families of types: what inference reasons about, and what values of typed IR are made of.
 
-*Abstract types* are Python's view: weak and strong numbers, tuples, closures, unions.  *Machine types* are what the typed
-IR computes with: scalars, array references, boxes, buffers.  `slots` maps the first to the second, flattening structure:
+*Abstract types* are Python's view: weak and strong numbers, tuples, closures, unions.  *Machine types* are what the
+typed IR computes with: scalars, array references, boxes, buffers.  `slots` maps the first to the second, flattening
+structure:
 
     Tuple((Number(F64, weak=True), Array(F64, 1)))   ->   (Scalar f64, ArrayRef f64 rank 1)
     Union({float, np.float64})                       ->   (Scalar i64 (tag), Scalar f64)      # one shared slot
@@ -18,9 +19,10 @@ from enum import Enum
 
 __all__ = [
     "BOOL", "F32", "F64", "I32", "I64", "NEVER", "NONE", "UNBOUND",
-    "Array", "ArrayRef", "Box", "BoxedFunction", "Buffer", "Builtin", "Closure", "Constant", "DType", "Dict", "Iterator",
-    "List", "Machine", "Module", "Never", "NoneType", "Number", "Pullback", "Range", "Scalar", "Slice", "Str", "Tuple",
-    "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots", "union_of", "with_items",
+    "Array", "ArrayRef", "Box", "BoxedFunction", "Buffer", "Builtin", "Closure", "Constant", "DType", "Dict",
+    "Iterator", "List", "Machine", "Module", "Never", "NoneType", "Number", "Pullback", "Range", "Scalar", "Slice",
+    "Str", "Tuple", "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots",
+    "union_of", "with_items",
 ]  # fmt: skip
 
 
@@ -76,7 +78,7 @@ class ArrayRef:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A reference to a heap record.  Layouts (per variant, machine types of the slots) live in `Program.layouts[name]`."""
+    """A reference to a heap record.  `Program.layouts[name]` holds the machine types of the slots, per variant."""
 
     name: str
 

@@ -15,7 +15,9 @@ from pullback.ad.dead import remove_dead
 from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, prepare_copy
 from pullback.ad.residuals import Closer
 from pullback.ad.reverse import Reverse
-from pullback.ad.shadows import array_sizes, coerce, copy_array, is_float_scalar, is_mirrored, scalar_zero, zero_array
+from pullback.ad.shadows import (
+    array_sizes, coerce, copy_array, is_float_scalar, is_mirrored, make_record, open_record, scalar_zero, zero_array,
+)  # fmt: skip
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
@@ -23,9 +25,14 @@ from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
 __all__ = ["joint", "split", "vjp"]
 
 
-def _reversed(primal: Primal, seed: Callable[[Reverse], None], *, gradients: bool) -> Reverse:
-    """Emit the reverse half.  `gradients`: of every input, arrays too; otherwise of scalars only."""
-    reverse = Reverse(primal)
+def _reversed(
+    primal: Primal, seed: Callable[[Reverse], None], *, gradients: bool = True, tame: bool = True
+) -> Reverse:
+    """Emit the reverse half.
+
+    `gradients`: of every input, arrays too; otherwise of scalars only.  `tame`: the cotangents that come in are finite.
+    """
+    reverse = Reverse(primal, tame=tame)
     frame = reverse.frame
     reverse.reverse_of[primal.body] = frame.block
     seed(reverse)
@@ -68,7 +75,7 @@ def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outp
 
 
 def _join(primal: Primal, seed: Callable[[Reverse], None], results: Sequence[Value]) -> Function:
-    reverse = _reversed(primal, seed, gradients=True)
+    reverse = _reversed(primal, seed)
     closer = Closer(reverse, release=True)
     closer.close_loops()
     block = reverse.frame.block
@@ -105,7 +112,7 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
         reverse.frame.shadows.update(zip(taken, accumulators, strict=True))
         _seed(reverse, active, incoming, arrays)
 
-    reverse = _reversed(primal, seed, gradients=False)
+    reverse = _reversed(primal, seed, gradients=False, tame=False)
     body = primal.body
     shadows = [primal.mirrors[v] for v in active if is_mirrored(v.type)]
     _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows])
@@ -115,7 +122,7 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
 
 def _seed(reverse: Reverse, results: Sequence[Value], scalars: Sequence[Value], arrays: Sequence[Value]) -> None:
     for value, c in zip((v for v in results if is_float_scalar(v.type)), scalars, strict=True):
-        reverse.add(value, c)
+        reverse.add(value, reverse.wild.note(c, True))
     for value, c in zip((v for v in results if isinstance(v.type, ArrayRef)), arrays, strict=True):
         reverse.take(value, c)
 
@@ -134,7 +141,7 @@ def _finish_split(
         kept = [_private(primal, e, v) for v in kept]
     layout = tuple(v.type for v in kept if v.type is not None)
     primal.derivations.program.layouts[names.box] = [layout]
-    primal.body.results = [*results, e("box", *kept, name=names.box, variant=0)]
+    primal.body.results = [*results, make_record(e, names.box, 0, kept)]
 
 
 def _private(primal: Primal, e: Emitter, value: Value) -> Value:
@@ -165,7 +172,7 @@ def vjp(
     def seed(reverse: Reverse) -> None:
         _seed_all(reverse, wanted, incoming)
 
-    reverse = _reversed(primal, seed, gradients=True)
+    reverse = _reversed(primal, seed)
     _finish_split(reverse, names, incoming, primal.results, stable=False)
     pull = Function(names.pull, reverse.frame.block, function.span)
     return Function(names.augmented, primal.body, function.span), pull
@@ -209,7 +216,7 @@ def _rerun(
     kept = [_copied(e, v) for v in forward.body.params]
     types: tuple[Machine, ...] = tuple(v.type for v in kept if v.type is not None)
     derivations.program.layouts[names.box] = [types]
-    forward.body.results.append(e("box", *kept, name=names.box, variant=0))
+    forward.body.results.append(make_record(e, names.box, 0, kept))
     outputs = _float_results(function)
     primal = Primal(derivations, function, wrt, outputs)
     primal.sweep()
@@ -220,8 +227,8 @@ def _rerun(
     pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [])
     record = Value(Box(names.box), "record")
     opening = Emitter(Block(), function.span)
-    opened = opening.op("unbox", record, name=names.box, variant=0, types=types)
-    opened.results[:] = primal.params
+    open_record(opening, record, 0, types)
+    opening.block.ops[-1].results[:] = primal.params
     pull.body.ops[0:0] = opening.block.ops
     pull.body.params = [record, *incoming]
     return Function(names.augmented, forward.body, function.span), Function(names.pull, pull.body, function.span)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pullback.ad.costs import is_expensive
 from pullback.ad.dead import remove_dead
-from pullback.ad.scalars import pull_scalar, push_scalar
+from pullback.ad.scalars import Wild, pull_scalar, push_scalar
 from pullback.ad.shadows import elementwise, is_float_scalar, scalar_zero
 from pullback.analysis.effects import elementwise_inputs, elementwise_targets
 from pullback.diagnostic import InternalError
@@ -111,6 +111,7 @@ class _Pulled:
         self._read_outputs(block, mapping)
         self.block.ops += clone_ops([o for o in block.ops if not all(r in mapping for r in o.results)], mapping)
         e = Emitter(self.block, reverse.e.span)
+        self.wild: set[Value] = set()
         cotangents: dict[Value, Value] = {}
         self._seed(e, incoming, cotangents)
         active = reverse.primal.active
@@ -120,12 +121,20 @@ class _Pulled:
                 copy = _translated(inner, mapping)
                 wanted = list(map(active, inner.operands))
                 back = dict(zip(copy.operands, inner.operands, strict=True))
-                for operand, part in pull_scalar(e, copy, c, wanted):
-                    _accumulate(e, cotangents, back[operand], part)
+                for operand, part, wild in pull_scalar(e, copy, c, wanted, wild=c in self.wild):
+                    self._accumulate(e, cotangents, back[operand], part, wild)
         self.contributions: dict[Value, Value] = {}
         for param, operand in zip(block.params, elementwise_inputs(op), strict=True):
             if param in cotangents and active(operand):
-                _accumulate(e, self.contributions, operand, cotangents[param])
+                self._accumulate(e, self.contributions, operand, cotangents[param], cotangents[param] in self.wild)
+
+    def _accumulate(self, e: Emitter, sums: dict[Value, Value], key: Value, part: Value, wild: bool) -> None:
+        if key in sums:
+            wild = wild or sums[key] in self.wild
+            part = e("add", sums[key], part)
+        sums[key] = part
+        if wild:
+            self.wild.add(part)
 
     def param(self, operand: Value, like: Value | None = None) -> Value:
         value = Value(_element(operand), like.name if like is not None else "c")
@@ -145,9 +154,9 @@ class _Pulled:
         active = self.reverse.primal.active
         for value, found in incoming:
             if active(value):
-                one = not isinstance(found.type, ArrayRef) and self.reverse.is_one(found)
-                part = e.like(1.0, value) if one else self.param(found)
-                _accumulate(e, cotangents, value, part)
+                array, reverse = isinstance(found.type, ArrayRef), self.reverse
+                part = e.like(1.0, value) if reverse.is_one(found) else self.param(found)
+                self._accumulate(e, cotangents, value, part, reverse.wild.memory if array else found in reverse.wild)
 
     def emit(self, sizes: Sequence[Value], inputs: Sequence[Value]) -> None:
         """One op that adds the contributions to these inputs."""
@@ -168,7 +177,7 @@ class _Pulled:
         outputs = ["inc"] * len(arrays) + ["sum"] * len(scalars)
         sums = elementwise(reverse.e, sizes, operands, targets, block, outputs)
         for value, part in zip(scalars, sums, strict=True):
-            reverse.add(value, part)
+            reverse.add(value, reverse.wild.note(part, self.contributions[value] in self.wild))
 
     def _settled(self, operand: Value) -> Value:
         """Values of the forward half that may be overwritten are copied; cotangents are used as they are."""
@@ -182,15 +191,12 @@ def _translated(op: Op, mapping: dict[Value, Value]) -> Op:
     return Op(op.prim, operands, [mapping.get(v, v) for v in op.results], op.attrs, (), op.span)
 
 
-def _accumulate(e: Emitter, sums: dict[Value, Value], key: Value, part: Value) -> None:
-    sums[key] = e("add", sums[key], part) if key in sums else part
-
 
 # ------------------------------------------------------------------------------------------------------------ forward
 
 
 def push_elementwise(
-    e: Emitter, op: Op, tangent: Callable[[Value], Value | None], active: Callable[[Value], bool]
+    e: Emitter, op: Op, tangent: Callable[[Value], Value | None], active: Callable[[Value], bool], wild: Wild
 ) -> list[Value | None]:
     """Emit one op for the values and the tangents.  It takes over the results of `op`; their tangents are returned."""
     rank, block = int(str(op.attrs["rank"])), _straight(op)
@@ -203,13 +209,15 @@ def push_elementwise(
         found = tangent(operand)
         if found is not None and is_float_scalar(param.type):
             extra.append(found)
-            tangents[param] = Value(param.type, "t")
+            inner_wild = wild.memory if isinstance(found.type, ArrayRef) else found in wild
+            tangents[param] = wild.note(Value(param.type, "t"), inner_wild)
     twin = Block([*params, *(t for t in tangents.values() if t is not None)])
     inner = Emitter(twin, op.span)
     for one in block.ops:
         (copy,) = clone_ops([one], mapping)
         twin.ops.append(copy)
-        tangents[one.results[0]] = push_scalar(inner, copy, [tangents.get(v) for v in one.operands])
+        pushed, pushed_wild = push_scalar(inner, copy, [tangents.get(v) for v in one.operands], wild.__contains__)
+        tangents[one.results[0]] = pushed if pushed is None else wild.note(pushed, pushed_wild)
     outputs, places = list(_outputs(op)), _places(op)
     twin.results = [mapping.get(v, v) for v in block.results]
     targets = list(elementwise_targets(op))
@@ -229,4 +237,6 @@ def push_elementwise(
     count = len(op.results)
     by_place = dict(zip(tangent_places, results[count:], strict=True))
     e.block.ops[-1].results[:count] = op.results
+    for result in results[count:]:
+        wild.note(result, wild.memory)
     return [by_place.get(v) for v in op.results]

@@ -212,7 +212,8 @@ class _Driver:
         mask = Mask(params, tuple(v.type is not None and is_float(v.type) for v in body.results))
         key = ("jvp", function.name, mask)
         if key not in self._templates:
-            self._templates[key] = tangent_function(self, function, mask, f"{function.name}.jvp{mask}")
+            name = f"{function.name}.jvp{mask}"
+            self._templates[key] = tangent_function(self, function, mask, name, tame=True)
         count = len(body.params)
         given = dict(zip(wrt, operands[count:], strict=True))
         return self._templates[key], [*operands[:count], *(given[i] for i in sorted(given))]

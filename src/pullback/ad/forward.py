@@ -15,10 +15,12 @@ from collections.abc import Sequence
 
 from pullback.ad.elementwise import push_elementwise
 from pullback.ad.primal import Derivations, Mask, prepare_copy, slot_attrs, slot_place
-from pullback.ad.scalars import push_scalar
-from pullback.ad.shadows import array_sizes, coerce, is_float_scalar, scalar_zero, zero_array
+from pullback.ad.scalars import Wild, push_scalar
+from pullback.ad.shadows import (
+    array_sizes, coerce, is_float_scalar, make_record, open_record, scalar_zero, zero_array,
+)  # fmt: skip
 from pullback.analysis.activity import Activity
-from pullback.analysis.alias import Aliases
+from pullback.analysis.alias import Aliases, record_links
 from pullback.analysis.effects import VIEWS
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Value
@@ -28,33 +30,36 @@ from pullback.types import ArrayRef, Box, Buffer, Machine, Scalar
 __all__ = ["Forward", "tangent_function"]
 
 
-def tangent_function(derivations: Derivations, function: Function, mask: Mask, name: str) -> Function:
-    """`name(params..., tangents of active params...) -> results..., tangents of active results...`."""
-    forward = Forward(derivations, function, mask)
-    return forward.run(name)
+def tangent_function(
+    derivations: Derivations, function: Function, mask: Mask, name: str, *, tame: bool = False
+) -> Function:
+    """`name(params..., tangents of active params...) -> results..., tangents of active results...`.
+
+    `tame`: the tangents that come in are finite.
+    """
+    return Forward(derivations, function, mask, tame=tame).run(name)
 
 
 class Forward:
     """One derivation in forward mode; blocks of a copy are rebuilt op by op."""
 
-    def __init__(self, derivations: Derivations, function: Function, mask: Mask) -> None:
-        self.derivations, self.types, self.mask = derivations, derivations.types, mask
+    def __init__(self, derivations: Derivations, function: Function, mask: Mask, *, tame: bool) -> None:
+        self.derivations, self.types, self.tame = derivations, derivations.types, tame
         self.function = prepare_copy(function)
         body = self.body = self.function.body
         self.inputs = [v for v, active in zip(body.params, mask.params, strict=True) if active]
         self.outputs = [v for v, active in zip(body.results, mask.results, strict=True) if active]
-        aliases = Aliases(self.function, derivations.written)
+        links = record_links(derivations.program)
+        aliases = Aliases(self.function, derivations.written, links)
         wanted = [*self.outputs, *(v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v))]
-
-        def differentiable(type_: Machine | None) -> bool:
-            return self.types.machine(type_) is not None
-
-        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, differentiable)
+        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, self.types.carries, links)
         self.tangents: dict[Value, Value] = {}
+        self.wild = Wild(body, self.active, given=not tame)
 
     def run(self, name: str) -> Function:
         for value in self.inputs:
             tangent = Value(self.shadow_type(value), f"d{value.name}" if value.name else "")
+            self.wild.note(tangent, not self.tame)
             self.tangents[value] = tangent
             self.body.params.append(tangent)
         e = self.block(self.body)
@@ -101,19 +106,21 @@ class Forward:
             else:
                 block.ops.append(op)
                 if op.results and is_float_scalar(op.results[0].type) and self.active(op.result):
-                    self.set(op.result, push_scalar(e, op, [self.tangent(v) for v in op.operands]))
+                    tangents = [self.tangent(v) for v in op.operands]
+                    pushed, wild = push_scalar(e, op, tangents, self.wild.__contains__)
+                    self.set(op.result, pushed, wild)
         return e
 
-    def set(self, value: Value, tangent: Value | None) -> None:
+    def set(self, value: Value, tangent: Value | None, wild: bool = False) -> None:
         if tangent is not None and self.active(value):
-            self.tangents[value] = tangent
+            self.tangents[value] = self.wild.note(tangent, wild or tangent in self.wild)
 
     def same(self, e: Emitter, op: Op, reference: Value) -> None:
         """The tangent of a view or an element is that view or element of the tangent."""
         e.block.ops.append(op)
         source = self.tangent(reference)
         if source is not None and op.results and self.active(op.result):
-            self.set(op.result, e(op.name, source, *op.operands[1:], **op.attrs))
+            self.set(op.result, e(op.name, source, *op.operands[1:], **op.attrs), self.wild.memory)
 
     # ----------------------------------------------------------------------------------------------------- control
 
@@ -122,12 +129,13 @@ class Forward:
         for block in op.blocks:
             inner = self.block(block)
             block.results += [self.needed(inner, block.results[i]) for i in places]
-        self.extend(op, places)
+        wild = any(tangent in self.wild for block in op.blocks for tangent in block.results)
+        self.extend(op, places, wild)
         e.block.ops.append(op)
 
-    def extend(self, op: Op, places: Sequence[int]) -> None:
+    def extend(self, op: Op, places: Sequence[int], wild: bool) -> None:
         for i in places:
-            tangent = Value(self.shadow_type(op.results[i]), "t")
+            tangent = self.wild.note(Value(self.shadow_type(op.results[i]), "t"), wild)
             self.tangents[op.results[i]] = tangent
             op.results.append(tangent)
 
@@ -143,8 +151,9 @@ class Forward:
         pairs = zip(params, op.results, strict=True)
         places = [i for i, (param, result) in enumerate(pairs) if self.active(param) or self.active(result)]
         inits = [self.needed(e, op.operands[offset + i]) for i in places]
+        wild = self.wild.holds(op) or any(tangent in self.wild for tangent in inits)
         for i in places:
-            tangent = Value(self.shadow_type(params[i]), "t")
+            tangent = self.wild.note(Value(self.shadow_type(params[i]), "t"), wild)
             self.tangents[params[i]] = tangent
             body.params.append(tangent)
         if op.name == "while":
@@ -152,7 +161,7 @@ class Forward:
         inner = self.block(body)
         body.results += [self.needed(inner, body.results[i]) for i in places]
         op.operands += inits
-        self.extend(op, places)
+        self.extend(op, places, wild)
         e.block.ops.append(op)
 
     def op_call(self, e: Emitter, op: Op) -> None:
@@ -169,12 +178,12 @@ class Forward:
         e.block.ops.append(op)
         op.attrs["callee"] = self.derivations.tangent(callee, mask)
         op.operands += tangents
-        self.extend(op, [i for i, v in enumerate(list(op.results)) if self.active(v)])
+        self.extend(op, [i for i, v in enumerate(list(op.results)) if self.active(v)], True)
 
     # ------------------------------------------------------------------------------------------------------ memory
 
     def op_elementwise(self, e: Emitter, op: Op) -> None:
-        found = push_elementwise(e, op, self.tangent, self.active)
+        found = push_elementwise(e, op, self.tangent, self.active, self.wild)
         for value, tangent in zip(op.results, found, strict=True):
             self.set(value, tangent)
 
@@ -248,9 +257,10 @@ class Forward:
     def op_box(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         if self.active(op.result):
-            kept = [v for v in op.operands if self.types.machine(v.type) is not None]
+            kept = [v for v in op.operands if self.types.carries(v.type)]
+            slots = [self.needed(e, v) for v in kept]
             name = self.types.box(str(op.attrs["name"]))
-            self.set(op.result, e("box", *(self.needed(e, v) for v in kept), name=name, variant=op.attrs["variant"]))
+            self.set(op.result, make_record(e, name, op.attrs["variant"], slots))
 
     def op_unbox(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
@@ -261,16 +271,16 @@ class Forward:
         places = self.types.positions(name, variant)
         kept = [v for v, place in zip(op.results, places, strict=True) if place is not None]
         types = tuple(map(self.shadow_type, kept))
-        opened = e.op("unbox", source, name=self.types.box(name), variant=variant, types=types)
-        for value, tangent in zip(kept, opened.results, strict=True):
-            self.set(value, tangent)
+        opened = open_record(e, source, variant, types)
+        for value, tangent in zip(kept, opened, strict=True):
+            self.set(value, tangent, self.wild.memory)
 
     def op_slot_get(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         source = self.tangent(op.operands[0])
         if source is not None and self.active(op.result):
             attrs = slot_attrs(op, slot_place(self.types, op))
-            self.set(op.result, e("slot_get", source, **attrs, type=self.shadow_type(op.result)))
+            self.set(op.result, e("slot_get", source, **attrs, type=self.shadow_type(op.result)), self.wild.memory)
 
     def op_slot_inc(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, scalar_zero, zero_array
+from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, make_record, scalar_zero, zero_array
 from pullback.analysis.activity import Activity
-from pullback.analysis.alias import Aliases
+from pullback.analysis.alias import Aliases, record_links
 from pullback.analysis.effects import elementwise_targets
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -131,11 +131,11 @@ class Primal:
         self.params, self.results = list(body.params), list(body.results)
         self.inputs = [body.params[i] for i in inputs]
         wanted = [body.results[i] for i in outputs]
-        self.aliases = Aliases(self.function, derivations.written)
+        links = record_links(derivations.program)
+        self.aliases = Aliases(self.function, derivations.written, links)
         if written_too:  # memory of the caller that the function adds to is an output
             wanted += [v for v in self.inputs if isinstance(v.type, Box) or self.aliases.written(v)]
-        differentiable = self._differentiable
-        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, differentiable)
+        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, self.types.carries, links)
         self.tables = Tables()
         self.sizes: dict[Value, list[Value]] = {}
         self.mirrors: dict[Value, Value] = {}
@@ -149,9 +149,6 @@ class Primal:
             if op.name == "buffer_put":
                 self.puts.setdefault(op.operands[0], op)
         self._locate(body)
-
-    def _differentiable(self, type_: Machine | None) -> bool:
-        return self.types.machine(type_) is not None
 
     def active(self, value: Value) -> bool:
         return self.activity.active(value)
@@ -391,9 +388,9 @@ class _Sweep:
         e.block.ops.append(op)
         if self.primal.mirrored(op.result):
             name, variant = str(op.attrs["name"]), op.attrs["variant"]
-            kept = [v for v in op.operands if self.types.machine(v.type) is not None]
+            kept = [v for v in op.operands if self.types.carries(v.type)]
             slots = [self.primal.fresh_shadow(e, v) for v in kept]
-            self.primal.mirrors[op.result] = e("box", *slots, name=self.types.box(name), variant=variant)
+            self.primal.mirrors[op.result] = make_record(e, self.types.box(name), variant, slots)
 
     def op_unbox(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

@@ -22,7 +22,7 @@ from pullback.ad.costs import recompute_cost, store_cost
 from pullback.ad.flow import INFINITE, Network
 from pullback.ad.primal import Primal
 from pullback.ad.reverse import Pair, Reverse
-from pullback.ad.shadows import scalar_zero
+from pullback.ad.shadows import make_record, open_record, scalar_zero
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter, get
@@ -140,6 +140,7 @@ class Closer:
         self.reversed: dict[Op, Pair] = {pair.forward: pair for pair in reverse.pairs}
         self.heads: dict[Block, Emitter] = {}
         self.indices: dict[Op, Value] = {}
+        self.needed_later: set[tuple[Value | str, Machine | None]] = set()
         self.starts: dict[Block, int] = {}
         for pair in reverse.pairs:
             self._number(pair)
@@ -337,21 +338,47 @@ class Closer:
         return forward, reverse
 
     def _release_freed(self, region: Region, used: Iterable[Value], mapping: dict[Value, Value]) -> None:
-        """Memory that the forward half frees and the reverse needs is freed by the reverse."""
-        bases = {self.primal.aliases.base(v) for v in used}
+        """Memory that the forward half frees and the reverse needs is freed by the reverse.
+
+        An element of a buffer of references is freed where it is fetched, but known where it was made as well: the
+        reverse of that place comes last and frees it.
+        """
+        aliases, makers = self.primal.aliases, self.tables.maker
+        bases = {aliases.base(v) for v in used}
+        fetched = {self._kind(op.operands[0]): op for op in self.primal.frees if self._fetched(op.operands[0])}
+        for value in bases:
+            op = fetched.get(self._kind(value))
+            if op is not None:
+                self.needed_later.add(self._kind(value))
+                if value in makers and makers[value].name == "buffer" and region.holds(value):
+                    self._free_in_reverse(value, region, mapping, op)
         for op in list(self.primal.frees):
             (value,) = op.operands
-            if not region.holds(value):
-                continue
-            self.primal.frees.remove(op)
-            if self.primal.aliases.base(value) not in bases:
-                continue
-            self.tables.place[op].ops.remove(op)
-            home = self.tables.home[value]
-            known = value in mapping or (home is self.primal.body and region.root is home)
-            if self.release and known and home in self.reverse.reverse_of:
-                block = self.reverse.reverse_of[home]
-                block.ops.append(Op(get("free"), [mapping.get(value, value)], span=op.span))
+            if region.holds(value) and not self._fetched(value):
+                self.primal.frees.remove(op)
+                if aliases.base(value) in bases:
+                    self.tables.place[op].ops.remove(op)
+                    self._free_in_reverse(value, region, mapping, op)
+
+    def _kind(self, value: Value) -> tuple[Value | str, Machine | None]:
+        """Of all that is reached from one place, what has the same type."""
+        return self.primal.aliases.find(value), value.type
+
+    def _fetched(self, value: Value) -> bool:
+        op = self.tables.maker.get(value)
+        return op is None or op.name in ("buffer_get", "unbox", "slot_get")
+
+    def _free_in_reverse(self, value: Value, region: Region, mapping: dict[Value, Value], op: Op) -> None:
+        home = self.tables.home[value]
+        known = value in mapping or (home is self.primal.body and region.root is home)
+        if self.release and known and home in self.reverse.reverse_of:
+            block = self.reverse.reverse_of[home]
+            block.ops.append(Op(get("free"), [mapping.get(value, value)], span=op.span))
+
+    def _drop_fetched_frees(self) -> None:
+        for op in self.primal.frees:
+            if self._kind(op.operands[0]) in self.needed_later:
+                self.tables.place[op].ops.remove(op)
 
     # ---------------------------------------------------------------------------------------------------- function
 
@@ -379,6 +406,7 @@ class Closer:
         self.run_again(choice.again, mapping)
         used = {*needed, *choice.stored, *(v for op in choice.again for v in op.operands)}
         self._release_freed(region, used, mapping)
+        self._drop_fetched_frees()
         substitute(reverse_body, mapping)
         self.finish_heads()
         return export.outermost
@@ -397,9 +425,7 @@ class Closer:
         if not values:
             return
         types = tuple(v.type for v in values if v.type is not None)
-        assert isinstance(record.type, Box)
-        op = self.head(block).op("unbox", record, name=record.type.name, variant=variant, types=types)
-        mapping.update(zip(values, op.results, strict=True))
+        mapping.update(zip(values, open_record(self.head(block), record, variant, types), strict=True))
 
 
 class _Export:
@@ -454,7 +480,7 @@ class _Export:
         for variant, (block, values) in enumerate(zip(op.blocks, lists, strict=True)):
             layout.append(tuple(v.type for v in values if v.type is not None))
             e = Emitter(Block(), op.span)
-            block.results.append(e("box", *values, name=name, variant=variant))
+            block.results.append(make_record(e, name, variant, values))
             self.primal.append(block, e.block.ops)
         derivations.program.layouts[name] = layout
         record = Value(Box(name), "branch")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from pullback.ad.elementwise import pull_elementwise
 from pullback.ad.primal import Primal, slot_attrs, slot_place
-from pullback.ad.scalars import pull_scalar
+from pullback.ad.scalars import Wild, pull_scalar
 from pullback.ad.shadows import add_buffer_into, add_into, coerce, is_float_scalar, scalar_zero, zero_array
 from pullback.analysis.effects import VIEWS
 from pullback.diagnostic import InternalError
@@ -63,10 +63,14 @@ class Pair:
 
 
 class Reverse:
-    """Emits the reverse of a forward half.  `pairs` are inner loops before outer ones."""
+    """Emits the reverse of a forward half.  `pairs` are inner loops before outer ones.
 
-    def __init__(self, primal: Primal) -> None:
+    `tame`: the cotangents that come in are finite.
+    """
+
+    def __init__(self, primal: Primal, *, tame: bool) -> None:
         self.primal = primal
+        self.wild = Wild(primal.body, primal.active, given=not tame)
         self.types = primal.types
         self.frames: list[Frame] = [Frame(primal.body)]
         self.pairs: list[Pair] = []
@@ -95,7 +99,9 @@ class Reverse:
         if part is None or not self.primal.active(value):
             return
         known = self.frame.cotangents.get(value)
-        self.frame.cotangents[value] = part if known is None else self.e("add", known, part)
+        if known is not None:
+            part = self.wild.note(self.e("add", known, part), known in self.wild or part in self.wild)
+        self.frame.cotangents[value] = part
 
     def existing(self, value: Value) -> Value | None:
         """The shadow of an array or buffer, if anything can have been added to it by now.
@@ -181,8 +187,10 @@ class Reverse:
     def scalar(self, op: Op) -> None:
         c = self.cotangent(op.result)
         if c is not None:
-            for operand, part in pull_scalar(self.e, op, c, list(map(self.primal.active, op.operands))):
-                self.add(operand, part)
+            wanted = list(map(self.primal.active, op.operands))
+            wild = c in self.wild
+            for operand, part, wild_part in pull_scalar(self.e, op, c, wanted, wild=wild, one=self.is_one(c)):
+                self.add(operand, self.wild.note(part, wild_part))
 
     def zero_or(self, value: Value | None, like: Value) -> Value:
         return scalar_zero(self.e, like.type) if value is None else value
@@ -232,7 +240,7 @@ class Reverse:
         types = [v.type for v in keys if v.type is not None]
         reverse = self.e.append(get("if"), op.operands, blocks=[f.block for f in frames], types=types)
         for value, part in zip(keys, reverse.results, strict=True):
-            self.add(value, part)
+            self.add(value, self.wild.note(part, any(found.get(value) in self.wild.values for found in outer)))
 
     def _array_shadow(self, value: Value) -> Value | None:
         if isinstance(value.type, Buffer) and self.primal.active(value) and not self.primal.mirrored(value):
@@ -261,6 +269,10 @@ class Reverse:
         block = Block([Value(I64, "k"), *(Value(op.results[i].type, "c") for i in [*scalars, *arrays])])
         incoming = dict(zip([*scalars, *arrays], block.params[1:], strict=True))
 
+        wild = self.wild.holds(op) or any(self.cotangent(op.results[i]) in self.wild.values for i in scalars)
+        for value in block.params[1:]:
+            self.wild.note(value, wild)
+
         def seed(frame: Frame) -> None:
             for i in scalars:
                 self.add(body.results[i], incoming[i])
@@ -285,6 +297,8 @@ class Reverse:
         reverse = self.e.append(get("for"), [trips(), *starts], blocks=[block], types=types)
         self.pairs.append(Pair(op, reverse))
         count = len(carried)
+        for part in reverse.results:
+            self.wild.note(part, wild)
         self.frame.cotangents.update(zip(outer, reverse.results[count:], strict=True))
         for i, part in zip(scalars, reverse.results, strict=False):
             self.add(inits[i], part)
@@ -329,7 +343,7 @@ class Reverse:
         types = [v.type for v in takers if v.type is not None]
         pull = e.append(get("call"), operands, attrs={"callee": call.split.pull}, types=types)
         for argument, part in zip(takers, pull.results, strict=True):
-            self.add(argument, part)
+            self.add(argument, self.wild.note(part, True))
 
     # ------------------------------------------------------------------------------------------------------ arrays
 
@@ -338,10 +352,14 @@ class Reverse:
         if c is not None and self.primal.active(op.operands[0]):
             self.e.op("array_inc", self.shadow(op.operands[0]), *op.operands[1:], c)
 
+    def read(self, name: str, *operands: Value, **attrs: object) -> Value:
+        """A cotangent from an accumulator."""
+        return self.wild.note(self.e(name, *operands, **attrs), self.wild.memory)
+
     def array_inc(self, op: Op) -> None:
         array, *indices, value = op.operands
         if self.primal.active(value) and self.existing(array) is not None:
-            self.add(value, self.e("array_get", self.shadow(array), *indices))
+            self.add(value, self.read("array_get", self.shadow(array), *indices))
 
     def matmul(self, op: Op) -> None:
         shadow = self._array_shadow(op.result)
@@ -374,7 +392,7 @@ class Reverse:
             if place is None or not self.primal.active(value) or self.primal.mirrored(value):
                 continue
             attrs = slot_attrs(op, place)
-            part = self.e("slot_get", self.primal.mirrors[op.result], **attrs, type=self.types.machine(value.type))
+            part = self.read("slot_get", self.primal.mirrors[op.result], **attrs, type=self.types.machine(value.type))
             self.give(value, part)
 
     def give(self, value: Value, part: Value) -> None:
@@ -403,7 +421,7 @@ class Reverse:
         record, value = op.operands
         if self.primal.active(value) and self.primal.active(record):
             attrs = slot_attrs(op, slot_place(self.types, op))
-            self.add(value, self.e("slot_get", self.primal.mirrors[record], **attrs, type=value.type))
+            self.add(value, self.read("slot_get", self.primal.mirrors[record], **attrs, type=value.type))
 
     def buffer_get(self, op: Op) -> None:
         c = self.cotangent(op.result)
@@ -415,9 +433,9 @@ class Reverse:
         if not self.primal.active(value) or self.primal.mirrored(value):
             return
         if self.primal.mirrored(buffer):
-            self.give(value, self.e("buffer_get", self.primal.mirrors[buffer], index))
+            self.give(value, self.read("buffer_get", self.primal.mirrors[buffer], index))
         elif isinstance(value.type, Scalar) and self.existing(buffer) is not None:
-            self.add(value, self.e("buffer_get", self.shadow(buffer), index))
+            self.add(value, self.read("buffer_get", self.shadow(buffer), index))
 
     def elementwise(self, op: Op) -> None:
         pull_elementwise(self, op)

@@ -3,30 +3,81 @@
     y = sin x      push: dy = cos x * dx            pull: x gets cos x * c
     y = sqrt x     push: zmul(0.5 / y, dx)          pull: x gets zmul(0.5 / y, c)      the partial may be infinite
     y = sub x, z   push: dx - dz                    pull: x gets c, z gets -c
+
+A product with a partial that may not be finite ("strong") is `zmul`, and so is every later product with what came out
+of one ("wild"): sqrt(x) * 0.0 and sqrt(0.0 * x) have derivative 0 at 0 in both modes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pullback.diagnostic import InternalError
-from pullback.ir.node import Op, Value
+from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import NOT_DIFFERENTIABLE, Emitter, Linear, Partial, Prim
 
-__all__ = ["pull_scalar", "push_scalar"]
+__all__ = ["Wild", "is_strong", "pull_scalar", "push_scalar"]
+
+_STRONG: dict[tuple[str, str], bool] = {}
 
 
-def _one(e: Emitter, value: Value) -> bool:
-    """Is the value the constant 1 of this emitter."""
-    return value.type is not None and e._constants.get(("float", "1.0", value.type)) is value
+def is_strong(op: Op) -> bool:
+    """Does a scalar op have a partial that may not be finite."""
+    rule = op.prim.derivative if isinstance(op.prim, Prim) else None
+    if not callable(rule) or isinstance(rule, Linear):
+        return False
+    key = (op.name, str(op.attrs.get("n")))
+    if key not in _STRONG:
+        operands, results = [Value(v.type) for v in op.operands], [Value(v.type) for v in op.results]
+        partials = rule(Emitter(Block()), Op(op.prim, operands, results, op.attrs))
+        _STRONG[key] = any(isinstance(p, Partial) and p.strong for p in partials)
+    return _STRONG[key]
 
 
-def _scale(e: Emitter, partial: Partial | float, factor: Value) -> Value | None:
-    """partial * factor; None for zero."""
-    strong = isinstance(partial, Partial) and partial.strong
+class Wild:
+    """Which tangents or cotangents may not be finite.
+
+    `source(op)` tells of an op without blocks whether it can make one; a loop that holds such an op carries wild values.
+    """
+
+    def __init__(self, body: Block, active: Callable[[Value], bool], *, given: bool) -> None:
+        self.values: set[Value] = set()
+        self._active = active
+        self._loops: dict[Op, bool] = {}
+        self.memory = False  # may what is read from shadows be wild
+        self.memory = given or any(self._source(op) for op in body.walk())
+
+    def __contains__(self, value: Value) -> bool:
+        return value in self.values
+
+    def note(self, value: Value, wild: bool) -> Value:
+        if wild:
+            self.values.add(value)
+        return value
+
+    def holds(self, op: Op) -> bool:
+        """Can the blocks of the op make a wild value."""
+        if op not in self._loops:
+            self._loops[op] = any(self._source(inner) for block in op.blocks for inner in block.walk())
+        return self._loops[op]
+
+    def _source(self, op: Op) -> bool:
+        if op.name == "call":
+            return True
+        touched = op.results or op.operands[:1]
+        if not any(map(self._active, touched)):
+            return False
+        if isinstance(op.prim, Prim) and op.prim.derivative == "structural":
+            return self.memory and not op.blocks
+        return is_strong(op)
+
+
+def _scale(e: Emitter, partial: Partial | float, factor: Value, *, wild: bool, one: bool = False) -> Value | None:
+    """partial * factor; None for zero.  `one`: the factor is known to be 1."""
+    strong = wild or (isinstance(partial, Partial) and partial.strong)
     slope = partial.value if isinstance(partial, Partial) else partial
     if isinstance(slope, Value):
-        if _one(e, factor):
+        if one:
             return slope
         return e("zmul" if strong else "mul", slope, factor)
     if slope == 0.0:
@@ -44,38 +95,47 @@ def _derivative(op: Op) -> object:
     return op.prim.derivative
 
 
-def pull_scalar(e: Emitter, op: Op, cotangent: Value, wanted: Sequence[bool]) -> Iterator[tuple[Value, Value]]:
-    """Operands with their contributions.  `wanted` tells which operands are active."""
+def pull_scalar(
+    e: Emitter, op: Op, cotangent: Value, wanted: Sequence[bool], *, wild: bool, one: bool = False
+) -> Iterator[tuple[Value, Value, bool]]:
+    """Operands with their contributions, and whether these are wild.
+
+    `wanted`: which operands are active; `wild`: is the cotangent; `one`: is it the constant 1.
+    """
     rule = _derivative(op)
     if rule == NOT_DIFFERENTIABLE:
         return
     if isinstance(rule, Linear):
         for operand, want, part in zip(op.operands, wanted, rule.transpose(e, op, cotangent), strict=True):
             if want and part is not None:
-                yield operand, part
+                yield operand, part, wild
         return
     assert callable(rule)
     for operand, want, partial in zip(op.operands, wanted, rule(e, op), strict=True):
         if want and partial is not None:
-            part = _scale(e, partial, cotangent)
+            part = _scale(e, partial, cotangent, wild=wild, one=one)
             if part is not None:
-                yield operand, part
+                yield operand, part, wild or (isinstance(partial, Partial) and partial.strong)
 
 
-def push_scalar(e: Emitter, op: Op, tangents: Sequence[Value | None]) -> Value | None:
-    """The tangent of the only result; None where it is zero.  The op itself is already emitted."""
+def push_scalar(
+    e: Emitter, op: Op, tangents: Sequence[Value | None], wild: Callable[[Value], bool]
+) -> tuple[Value | None, bool]:
+    """The tangent of the only result (None where it is zero), and whether it is wild.  The op is already emitted."""
     rule = _derivative(op)
     if rule == NOT_DIFFERENTIABLE or all(t is None for t in tangents):
-        return None
+        return None, False
+    any_wild = any(t is not None and wild(t) for t in tangents)
     if isinstance(rule, Linear):
-        return rule.pushforward(e, op, tangents)
+        return rule.pushforward(e, op, tangents), any_wild
     assert callable(rule)
     total: Value | None = None
     for tangent, partial in zip(tangents, rule(e, op), strict=True):
         if tangent is None or partial is None:
             continue
+        any_wild = any_wild or (isinstance(partial, Partial) and partial.strong)
         negative = partial == -1.0 and total is not None
-        part = tangent if negative else _scale(e, partial, tangent)
+        part = tangent if negative else _scale(e, partial, tangent, wild=wild(tangent))
         if part is not None:
             total = part if total is None else e("sub" if negative else "add", total, part)
-    return total
+    return total, any_wild

@@ -20,8 +20,8 @@ from pullback.prims.base import Emitter, get
 from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar
 
 __all__ = [
-    "ShadowTypes", "add_into", "array_sizes", "coerce", "copy_array", "elementwise", "is_float_scalar", "is_mirrored",
-    "scalar_zero", "zero_array",
+    "ShadowTypes", "add_buffer_into", "add_into", "array_sizes", "coerce", "copy_array", "elementwise",
+    "is_float_scalar", "is_mirrored", "make_record", "open_record", "scalar_zero", "zero_array",
 ]  # fmt: skip
 
 PRIME = "'"
@@ -56,10 +56,22 @@ class ShadowTypes:
                 return None if inner is None else Buffer(inner)
         return None
 
+    def carries(self, type_: Machine | None) -> bool:
+        """Can a value of this type have a derivative.  Makes no layout: records may still be under way."""
+        while isinstance(type_, Buffer):
+            type_ = type_.element
+        if isinstance(type_, Box):
+            return self.has_content(type_.name)
+        return type_ is not None and type_.dtype.is_float
+
     def has_content(self, name: str) -> bool:
         """Does a record of this name hold floats, directly or through what it refers to."""
         if name not in self._content:
-            self._content[name] = self._reaches_float(name, set())
+            seen: set[str] = set()
+            found = self._reaches_float(name, seen)
+            if not all(self.program.layouts[reached] for reached in seen):
+                return found  # a layout is not known yet: it belongs to a derivation under way
+            self._content[name] = found
         return self._content[name]
 
     def _reaches_float(self, name: str, seen: set[str]) -> bool:
@@ -157,6 +169,18 @@ def copy_array(e: Emitter, array: Value, sizes: Sequence[Value] | None = None) -
     """A fresh contiguous copy."""
     param = Value(Scalar(array_type(array).dtype))
     return elementwise(e, sizes or array_sizes(e, array), [array], [], Block([param], [], [param]), ["new"])[0]
+
+
+def make_record(e: Emitter, name: str, variant: object, slots: Sequence[Value]) -> Value:
+    """Append a `box` op."""
+    return e.append(get("box"), slots, attrs={"name": name, "variant": variant}).result
+
+
+def open_record(e: Emitter, record: Value, variant: object, types: Sequence[Machine]) -> list[Value]:
+    """Append an `unbox` op; the slots."""
+    assert isinstance(record.type, Box)
+    attrs: dict[str, object] = {"name": record.type.name, "variant": variant, "types": tuple(types)}
+    return e.append(get("unbox"), [record], attrs=attrs).results
 
 
 def add_into(e: Emitter, target: Value, array: Value) -> None:

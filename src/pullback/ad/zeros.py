@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from pullback.ad.primal import Derivations
-from pullback.ad.shadows import array_sizes, coerce, scalar_zero, zero_array
+from pullback.ad.shadows import array_sizes, coerce, make_record, open_record, scalar_zero, zero_array
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import Emitter, get
@@ -41,9 +41,9 @@ def _choose(derivations: Derivations, e: Emitter, record: Value, box: str, first
 def _case(derivations: Derivations, e: Emitter, record: Value, box: str, variant: int) -> Value:
     types = derivations.types
     layout = tuple(derivations.program.layouts[box][variant])
-    opened = e.op("unbox", record, name=box, variant=variant, types=layout)
-    slots = [_zero(derivations, e, v, t) for v in opened.results if (t := types.machine(v.type)) is not None]
-    return e("box", *slots, name=types.box(box), variant=variant)
+    opened = open_record(e, record, variant, layout)
+    slots = [_zero(derivations, e, v, t) for v in opened if (t := types.machine(v.type)) is not None]
+    return make_record(e, types.box(box), variant, slots)
 
 
 def _zero(derivations: Derivations, e: Emitter, value: Value, type_: Machine) -> Value:

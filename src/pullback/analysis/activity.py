@@ -7,8 +7,8 @@
         r = mul s, t             active
 
 One graph for the whole function: an edge says that the target's derivative may depend on the source's.  References are
-nodes of alias classes as far as identity matters: a view is its base, records of one name are one node (and so are
-buffers kept in them).  Arrays merged by control flow, kept in records or in buffers flow as values do.
+nodes of alias classes as far as identity matters: a view is its base, records of one name are one node (and so is what
+their layouts lead to: `links`).  Arrays merged by control flow, kept in records or in buffers flow as values do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from pullback.analysis.effects import VIEWS, elementwise_inputs, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Value
+from pullback.ir.walk import defined
 from pullback.prims.base import NOT_DIFFERENTIABLE, Prim
-from pullback.types import Box, Buffer, Machine
+from pullback.types import Box, Buffer, Machine, Scalar
 
 __all__ = ["Activity"]
 
@@ -35,12 +36,17 @@ class Activity:
     def __init__(
         self, function: Function, inputs: Iterable[Value], outputs: Iterable[Value],
         written: Mapping[str, frozenset[int]], differentiable: Callable[[Machine | None], bool],
+        links: Iterable[tuple[str, str]] = (),
     ) -> None:  # fmt: skip
         self._parent: dict[Node, Node] = {}
         self._forward: dict[Node, set[Node]] = {}
         self._written = written
         self._differentiable = differentiable
         self._edges: list[tuple[Node, Node]] = []
+        # Values that a derivation adds later share record types with those of the function, but have no derivative.
+        self._known = defined(function.body, nested=True)
+        for name, inner in links:
+            self._union(Value(Box(name)), Value(Box(inner)))
         self._block(function.body)
         backward: dict[Node, set[Node]] = {}
         for source, target in self._edges:
@@ -50,14 +56,12 @@ class Activity:
         self._varied = self._reach(inputs, self._forward)
         self._useful = self._reach(outputs, backward)
 
-    def varied(self, value: Value) -> bool:
-        """Depends on an input."""
-        return self._differentiable(value.type) and self._find(self._node(value)) in self._varied
-
     def active(self, value: Value) -> bool:
         """Depends on an input and reaches an output."""
+        if value not in self._known or not self._differentiable(value.type):
+            return False
         node = self._find(self._node(value))
-        return self._differentiable(value.type) and node in self._varied and node in self._useful
+        return node in self._varied and node in self._useful
 
     def _reach(self, start: Iterable[Value], edges: Mapping[Node, set[Node]]) -> set[Node]:
         seen: set[Node] = set()
@@ -160,8 +164,12 @@ class Activity:
             self._flow_into(operand, op.result)
 
     def _op_unbox(self, op: Op) -> None:
+        """What is fetched is the memory itself: what is added to it is added to what the record refers to."""
         for result in op.results:
-            self._flow(op.operands[0], result)
+            if isinstance(result.type, Scalar):
+                self._edge(op.operands[0], result)
+            elif self._differentiable(result.type):
+                self._union(op.operands[0], result)
 
     _op_slot_get = _op_unbox
     _op_buffer_get = _op_unbox

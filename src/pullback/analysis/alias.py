@@ -11,22 +11,27 @@ and its views is settled where all its writes lie before, in the block that defi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pullback.analysis.effects import VIEWS, carried, elementwise_targets, is_reference
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.types import ArrayRef, Box
+from pullback.types import ArrayRef, Box, Buffer
 
-__all__ = ["Aliases", "written_parameters"]
+__all__ = ["Aliases", "record_links", "written_parameters"]
 
 _INCREMENTS = frozenset({"array_inc", "matmul_inc", "buffer_inc"})
 Key = Value | str
 
 
 class Aliases:
-    """Alias classes and writes of one function; `written[callee]` are the parameters a callee writes."""
+    """Alias classes and writes of one function.
 
-    def __init__(self, function: Function, written: Mapping[str, frozenset[int]]) -> None:
+    `written[callee]` are the parameters a callee writes, `links` the pairs of records that refer to one another.
+    """
+
+    def __init__(
+        self, function: Function, written: Mapping[str, frozenset[int]], links: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self._parent: dict[Key, Key] = {}
         self._merged: set[Key] = set()
         self._written = written
@@ -35,6 +40,8 @@ class Aliases:
         self._home: dict[Value, Block] = {}
         self._base: dict[Value, Value] = {}
         self._targets: list[tuple[Op, Value]] = []
+        for name, inner in links:
+            self._join(name, inner)
         self._block(function.body)
         self.writes: dict[Key, list[Op]] = {}
         for op, target in self._targets:
@@ -145,14 +152,27 @@ class Aliases:
                 self._merge(result)
 
 
+def record_links(program: Program) -> list[tuple[str, str]]:
+    """Pairs of record names: the first has a slot that refers to the second."""
+    links: dict[tuple[str, str], None] = {}
+    for name, variants in program.layouts.items():
+        for slot in (slot for variant in variants for slot in variant):
+            while isinstance(slot, Buffer):
+                slot = slot.element
+            if isinstance(slot, Box):
+                links[name, slot.name] = None
+    return list(links)
+
+
 def written_parameters(program: Program) -> dict[str, frozenset[int]]:
     """Per function, the array and buffer parameters whose memory it may write, by itself or in what it calls."""
     written: dict[str, frozenset[int]] = {name: frozenset() for name in program.functions}
+    links = record_links(program)
     changed = True
     while changed:
         changed = False
         for name, function in program.functions.items():
-            aliases = Aliases(function, written)
+            aliases = Aliases(function, written, links)
             params = enumerate(function.body.params)
             found = frozenset(i for i, v in params if is_reference(v.type) and aliases.written(v))
             if found != written[name]:

@@ -1,6 +1,6 @@
 """From a typed program and its boundary to an entry that a call object can install.
 
-    build(program, boundary)    ->    Entry(address=0x7f..., from_cache=False, timings={"text": 3.1, "optimise": 9.4, ...})
+    build(program, boundary)    ->    Entry(address=0x7f..., from_cache=False, timings={"optimise": 9.4, ...})
 
 The LLVM text is written anew each time, which is cheap; what LLVM makes of it is looked up on disk by its hash first.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pullback.codegen import abi, cache, jit, support
-from pullback.codegen.emit import emit_program
+from pullback.codegen.emit import emit_program, external_address
 from pullback.codegen.native import OBJECT_PREFIX
 from pullback.codegen.target import fingerprint
 from pullback.codegen.wrapper import ENTRY, wrap
@@ -21,7 +21,7 @@ from pullback.diagnostic import UNKNOWN, Span
 from pullback.ir.node import Program
 from pullback.runtime.boundary import Boundary
 
-__all__ = ["Entry", "Options", "build", "build_module", "is_recursive"]
+__all__ = ["Artifact", "Entry", "Options", "build", "build_module", "is_recursive", "link"]
 
 _WIDE = '"prefer-vector-width"="512"'
 
@@ -36,18 +36,28 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
-    """Native code of one specialization.
+class Artifact:
+    """Machine code and what it must be linked with: functions by name, and the objects behind pb.object.<i>."""
 
-    address: the entry, for `CallObject.install`.  keepalive: what must live as long as it may be called.
-    timings: milliseconds per phase.  from_cache: LLVM was not run.
+    code: bytes = field(repr=False)
+    imports: tuple[str, ...]
+    objects: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """Native code of one specialization; it may be called as long as this object lives.
+
+    address: the entry, for `CallObject.install`.  timings: milliseconds per phase.  from_cache: LLVM was not run.
+    boundary: None if the entry was loaded without the program (see `manifest`).
     """
 
     address: int
-    boundary: Boundary
-    keepalive: object = field(repr=False)
+    artifact: Artifact
+    boundary: Boundary | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     from_cache: bool = False
+    library: jit.Library | None = field(default=None, repr=False)
 
 
 def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
@@ -70,7 +80,6 @@ def build_module(
     timings: dict[str, float] | None = None,
 ) -> Entry:
     """As `build`, from LLVM text: `core` is the symbol of the function that the entry calls."""
-    native = support.addresses()
     timings = {} if timings is None else timings
     start = time.perf_counter()
     # The core is inlined into the entry, which must want vectors of the same width.
@@ -85,11 +94,28 @@ def build_module(
     text = joined.text
     timings["wrap"] = (time.perf_counter() - start) * 1e3
     code, from_cache = _object(text, options, timings)
-    known = {**module.externals, "PyErr_CheckSignals": native["pb.relax"]}
-    known |= {f"{OBJECT_PREFIX}{i}": id(value) for i, value in enumerate(wrapped.objects)}
-    library = jit.link(code, support.imports_of(text, known), [ENTRY], timings)
-    kept = (library, wrapped.objects)
-    return Entry(library.addresses[ENTRY], boundary, kept, timings, from_cache)
+    names = dict.fromkeys((*support.declared(text), *module.externals))
+    artifact = Artifact(code, tuple(names), wrapped.objects)
+    return replace(link(artifact, timings, module.externals), boundary=boundary, from_cache=from_cache)
+
+
+def link(artifact: Artifact, timings: dict[str, float], externals: Mapping[str, int] | None = None) -> Entry:
+    """Load an artifact into this process.  `externals` are addresses that are known already."""
+    support.addresses()  # so that its loading is not counted here
+    start = time.perf_counter()
+    known = {**(externals or {}), "PyErr_CheckSignals": support.addresses()["pb.relax"]}
+    imports = {name: known[name] if name in known else _address(name) for name in artifact.imports}
+    imports |= {f"{OBJECT_PREFIX}{i}": id(value) for i, value in enumerate(artifact.objects)}
+    timings["resolve"] = (time.perf_counter() - start) * 1e3
+    library = jit.link(artifact.code, imports, [ENTRY], timings)
+    return Entry(library.addresses[ENTRY], artifact, None, timings, True, library)
+
+
+def _address(name: str) -> int:
+    """The address of a function that generated code calls: the wrapper's, else the emitter's."""
+    if name in support.EXPORTS or name.startswith(("Py", "pb.new.")):
+        return support.address(name)
+    return external_address(name)
 
 
 def _named(span: Span, boundary: Boundary) -> Span:

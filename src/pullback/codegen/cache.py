@@ -4,8 +4,8 @@
     store(name, code)                               atomic; silently nothing on a full or read-only disk
     load(name)                                      the bytes, or None if absent, damaged or not readable
 
-The directory is `$PULLBACK_CACHE_DIR`, or `pullback` in the user's cache directory.  An entry is a digest followed by the
-bytes; a damaged one is removed and made anew.  The entries used longest ago leave when the total passes the limit.
+The directory is `$PULLBACK_CACHE_DIR`, or `pullback` in the user's cache directory.  An entry is a digest followed by
+the bytes; a damaged one is removed and made anew.  The entries used longest ago leave when the total passes the limit.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     text  --parse, verify, optimise, emit-->  object bytes  --link-->  Library(addresses={"pb.entry": 0x7f...})
 
-`compile_object` gives bytes that may be kept on disk; `link` loads them through ORC LLJIT with JITLink.  What the object calls
-outside itself is imported by address, name by name: an unknown symbol is an error, never a silent choice.
+`compile_object` gives bytes that may be kept on disk; `link` loads them through ORC LLJIT with JITLink.  What the text
+declares is imported by address, name by name; only what LLVM calls of its own accord is looked up in the process.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     t = Text()
     kind = t.load("ptr", value, layout.OBJECT_TYPE)
-    t.require(t.set(f"icmp eq ptr {kind}, {t.object(float)}"), "miss")
+    t.require(t.set(f"icmp eq ptr {kind}, {t.symbol(float)}"), "miss")
 
 writes
 
@@ -12,8 +12,8 @@ writes
     br i1 %t2, label %b3, label %miss, !prof !100000
   b3:
 
-Objects become external symbols numbered in the order they are met; their addresses are given when the code is linked, so the
-text, and the machine code kept on disk, are the same in every process.
+Objects become external symbols numbered in the order they are met; their addresses are given when the code is linked,
+so the text, and the machine code kept on disk, are the same in every process.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Text:
 
     # --------------------------------------------------------------------------------------------------- objects
 
-    def object(self, value: object) -> str:
+    def symbol(self, value: object) -> str:
         """The symbol that stands for a Python object; one object has one symbol."""
         number = self._numbers.setdefault(id(value), len(self._numbers))
         if number == len(self.objects):
@@ -118,15 +118,15 @@ class Text:
 
     def is_(self, value: str, object_: object) -> str:
         """Whether a pointer is a given object."""
-        return self.set(f"icmp eq ptr {value}, {self.object(object_)}")
+        return self.set(f"icmp eq ptr {value}, {self.symbol(object_)}")
 
     # ---------------------------------------------------------------------------------------------------- module
 
     def function(self, head: str) -> str:
         """The text of the function whose lines were written; the writer is ready for the next one."""
-        text = "\n".join((f"define {head} {{", "entry:", *self.frame, *self.lines, "}", ""))
+        written = "\n".join((f"define {head} {{", "entry:", *self.frame, *self.lines, "}", ""))
         self.lines, self.frame = [], []
-        return text
+        return written
 
     def module_parts(self) -> tuple[str, str]:
         """Text before the functions (types, objects) and after them (metadata)."""

@@ -3,8 +3,8 @@
     Number(f64) -> float      Number(f64, weak=False) -> np.float64      Array -> ndarray      Union -> by its tag
     Tuple, List, Dict         made first and put where they belong, then filled: on a failure the root frees everything
 
-An array that lies in an argument's memory comes back as that argument or as a view of it; native memory is handed over without
-a copy (`pb.array` in support).
+An array that lies in an argument's memory comes back as that argument or as a view of it; native memory is handed over
+without a copy (`support_arrays`).
 """
 
 from __future__ import annotations
@@ -109,12 +109,13 @@ class Packer:
         known = self.boundary.object_of(type_)
         if known is ABSENT or slots(type_):
             title = f"{self.boundary.name} returns a {show(type_)}, which cannot leave compiled code"
-            raise CompileError(Diagnostic(title, self.span, help="return numbers, arrays, or tuples, lists or dicts of them"))
+            hint = "return numbers, arrays, or tuples, lists or dicts of them"
+            raise CompileError(Diagnostic(title, self.span, help=hint))
         return known
 
     def _constant(self, value: object, place: str) -> None:
         text = self.text
-        symbol = text.object(value)
+        symbol = text.symbol(value)
         text.call("void", "Py_IncRef", f"ptr {symbol}")
         text.store("ptr", symbol, place)
 
@@ -133,7 +134,7 @@ class Packer:
 
     def _bool(self, pair: tuple[object, object], value: str) -> str:
         text = self.text
-        yes, no = (text.object(item) for item in pair)
+        yes, no = (text.symbol(item) for item in pair)
         chosen = text.set(f"select i1 {value}, ptr {yes}, ptr {no}")
         text.call("void", "Py_IncRef", f"ptr {chosen}")
         return chosen
@@ -141,7 +142,7 @@ class Packer:
     def _strong(self, dtype: DType, value: str) -> str:
         """A NumPy scalar: its type's allocator, then the value."""
         text = self.text
-        kind = text.object(layout.NUMPY_SCALARS[dtype])
+        kind = text.symbol(layout.NUMPY_SCALARS[dtype])
         made = text.call("ptr", f"pb.new.{dtype.value}", f"ptr {kind}", "i64 0")
         text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
         text.store(_STORED[dtype], value, made, layout.NUMPY_VALUE)
@@ -157,11 +158,14 @@ class Packer:
             sizes = self._vector(pieces[1 : 1 + type_.rank])
             if not type_.contiguous:
                 steps = self._vector(pieces[1 + type_.rank :])
+        known = self.arrays
         return text.call(
-            "ptr", "pb.array", f"ptr {self.arrays.context}", f"ptr {self.arrays.handed}", f"ptr {self.arrays.candidates}",
-            f"i64 {self.arrays.count}", f"ptr {pieces[0]}", f"i32 {descr.num}", f"i64 {descr.itemsize}", f"i64 {type_.rank}",
-            f"ptr {sizes}", f"ptr {steps}",
-        )  # fmt: skip
+            "ptr",
+            "pb.array",
+            *(f"ptr {known.context}", f"ptr {known.handed}", f"ptr {known.candidates}", f"i64 {known.count}"),
+            *(f"ptr {pieces[0]}", f"i32 {descr.num}", f"i64 {descr.itemsize}"),
+            *(f"i64 {type_.rank}", f"ptr {sizes}", f"ptr {steps}"),
+        )
 
     def _vector(self, values: Sequence[str]) -> str:
         place = self.text.slot("i64", len(values))
@@ -200,7 +204,8 @@ class Packer:
         worst = "0"
         for i, key in enumerate(keys):
             value = text.load("ptr", waiting, layout.TUPLE_ITEMS + 8 * i)
-            status = text.call("i32", "PyDict_SetItem", f"ptr {table}", f"ptr {text.object(sys.intern(key))}", f"ptr {value}")
+            name = text.symbol(sys.intern(key))
+            status = text.call("i32", "PyDict_SetItem", f"ptr {table}", f"ptr {name}", f"ptr {value}")
             worst = text.set(f"or i32 {worst}, {status}")
         text.store("ptr", table, place)
         text.call("void", "Py_DecRef", f"ptr {waiting}")
@@ -216,7 +221,7 @@ class Packer:
             self.put(member, [values[i] for i in slot_positions(type_, member)], place)
             text.jump(after)
         text.begin(wrong)
-        message = text.object(f"{self.boundary.name}: the tag of a union is out of range")
-        text.call("void", "PyErr_SetObject", f"ptr {text.object(SystemError)}", f"ptr {message}")
+        message = text.symbol(f"{self.boundary.name}: the tag of a union is out of range")
+        text.call("void", "PyErr_SetObject", f"ptr {text.symbol(SystemError)}", f"ptr {message}")
         text.jump(self.failed)
         text.begin(after)

@@ -36,6 +36,7 @@ def llvm() -> ModuleType:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
+    assert isinstance(binding, ModuleType)
     return binding
 
 

@@ -32,7 +32,6 @@ from pullback.types import (
     NoneType,
     Number,
     Str,
-    Transformed,
     Tuple,
     Type,
     Union,
@@ -208,7 +207,7 @@ class Unpacker:
         text.do(f"br i1 {text.is_(value, known)}, label %{after}, label %{other}, !prof !100000")
         text.begin(other)
         self._type(str, value)
-        order = text.call("i32", "PyUnicode_Compare", f"ptr {value}", f"ptr {text.object(known)}")
+        order = text.call("i32", "PyUnicode_Compare", f"ptr {value}", f"ptr {text.symbol(known)}")
         text.branch(text.set(f"icmp eq i32 {order}, 0"), after, self.miss)
         text.begin(after)
 
@@ -269,25 +268,25 @@ class Unpacker:
         text = self.text
         match place.kind:
             case "constant":
-                return text.object(place.container)
+                return text.symbol(place.container)
             case "cell":
-                return text.load("ptr", text.object(place.container), layout.CELL_CONTENT)
+                return text.load("ptr", text.symbol(place.container), layout.CELL_CONTENT)
             case "global":
                 assert isinstance(place.key, str)
-                return self._lookup(text.object(place.container), place.key)
+                return self._lookup(text.symbol(place.container), place.key)
             case "code":
-                return text.call("ptr", "PyFunction_GetCode", f"ptr {text.object(place.container)}")
+                return text.call("ptr", "PyFunction_GetCode", f"ptr {text.symbol(place.container)}")
             case "default":
                 assert isinstance(place.key, int)
-                return self._default(text.object(place.container), place.key)
+                return self._default(text.symbol(place.container), place.key)
             case "keyword":
                 assert isinstance(place.key, str)
-                table = text.call("ptr", "PyFunction_GetKwDefaults", f"ptr {text.object(place.container)}")
+                table = text.call("ptr", "PyFunction_GetKwDefaults", f"ptr {text.symbol(place.container)}")
                 return self._lookup(self._present(table), place.key)
         raise InternalError(f"{self.boundary.name}: a place of kind {place.kind!r}")
 
     def _lookup(self, table: str, key: str) -> str:
-        return self.text.call("ptr", "PyDict_GetItem", f"ptr {table}", f"ptr {self.text.object(_interned(key))}")
+        return self.text.call("ptr", "PyDict_GetItem", f"ptr {table}", f"ptr {self.text.symbol(_interned(key))}")
 
     def _default(self, function: str, index: int) -> str:
         text = self.text
@@ -312,7 +311,8 @@ class Unpacker:
         elif type(expected) is float:
             self._type(float, found)
             bits = text.load("i64", found, layout.FLOAT_VALUE)
-            text.require(text.set(f"icmp eq i64 {bits}, {struct.unpack('<q', struct.pack('<d', expected))[0]}"), self.miss)
+            (known,) = struct.unpack("<q", struct.pack("<d", expected))
+            text.require(text.set(f"icmp eq i64 {bits}, {known}"), self.miss)
         else:
             self._identity(expected, found)
 

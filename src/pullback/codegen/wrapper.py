@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pullback.codegen import abi, memory, support
 from pullback.codegen.native import Text
 from pullback.codegen.repack import Arrays, Packer, array_count
+from pullback.codegen.support_arrays import handed_size
+from pullback.codegen.support_stacks import GUARD, has_private_stacks
 from pullback.codegen.unpack import Unpacker
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.runtime.boundary import Boundary
@@ -34,7 +36,7 @@ ENTRY = "pb.entry"
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """LLVM text around a compiled function: `before` and `after` enclose the module's text, declarations go into its own.
+    """LLVM text around a compiled function: `before` and `after` enclose the text of the module.
 
     `objects[i]` is the Python object behind the symbol pb.object.<i>.
     """
@@ -56,7 +58,7 @@ def wrap(
 ) -> Wrapped:
     """The entry for the compiled function of the symbol `core`, whose parameters are those of the boundary.
 
-    sites: the checks that may fail in it.  span: where the function is defined, for errors that belong to no line of it.
+    sites: the checks that may fail in it.  span: where it is defined, for errors that belong to no line of it.
     recursive: its stack may grow deep.  triple: the system; empty for one like Linux on x86-64.
     attributes: of the entry, an LLVM function.
     """
@@ -72,7 +74,7 @@ class _Wrapper:
         self.core = core
         self.sites = sites
         self.span = span
-        self.switches = recursive and support.has_private_stacks(triple)
+        self.switches = recursive and has_private_stacks(triple)
         self.limited = recursive and not self.switches
         self._status_slot = ""
         self.text = Text()
@@ -177,7 +179,7 @@ class _Wrapper:
         stack = text.call("ptr", "pb.stack_take")
         text.store("i32", str(abi.NO_MEMORY), self._status())
         text.require(text.set(f"icmp ne ptr {stack}, null"), "failed")
-        text.store("ptr", text.at(text.load("ptr", stack, 8), sum(support.GUARD)), context, abi.STACK_LIMIT)
+        text.store("ptr", text.at(text.load("ptr", stack, 8), sum(GUARD)), context, abi.STACK_LIMIT)
         text.store("ptr", text.call("ptr", "llvm.stacksave.p0"), context, abi.CALLER_STACK)
         text.call("void", "pb.switch", f"ptr {stack}", "ptr @pb.body", f"ptr {packed}")
         text.call("void", "pb.stack_give", f"ptr {stack}")
@@ -238,8 +240,8 @@ class _Wrapper:
             text.call("void", "Py_DecRef", f"ptr {text.load('ptr', root)}")
             text.do("ret ptr null")
         text.begin("failed")
-        operands = (f"i32 {text.load('i32', self._status())}", f"ptr {text.object(self.sites)}")
-        nothing = text.call("ptr", "pb.fail", f"ptr {context}", *operands, f"ptr {text.object(self.span)}")
+        operands = (f"i32 {text.load('i32', self._status())}", f"ptr {text.symbol(self.sites)}")
+        nothing = text.call("ptr", "pb.fail", f"ptr {context}", *operands, f"ptr {text.symbol(self.span)}")
         self._settle(context, "null")
         text.do(f"ret ptr {nothing}")
 
@@ -248,7 +250,7 @@ class _Wrapper:
         count = array_count(self.boundary.result)
         if not count:
             return "null", Arrays(context, "null", "null", 0)
-        handed = text.slot("i8", support.Handed.size(count))
+        handed = text.slot("i8", handed_size(count))
         text.store("i64", "0", handed)
         known = self.unpacker.arrays
         candidates = text.slot("ptr", max(1, len(known)))

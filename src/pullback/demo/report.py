@@ -88,7 +88,7 @@ def _time_lines(
     theta: Vector, data: tuple[Vector, Vector, Vector], value_and_grad: Callable[..., tuple[float, Vector]]
 ) -> list[str]:
     """Plain Python by central differences against the compiled program, and how far the two gradients differ."""
-    plain = negative_log_likelihood
+    plain: Callable[..., float] = negative_log_likelihood
     compiled = pb.jit(plain)
     rows = [
         ("plain Python", _seconds(lambda: plain(theta, *data)), _seconds(lambda: finite_differences(theta, data))),

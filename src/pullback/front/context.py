@@ -9,7 +9,7 @@ Only names that are live after the merge and differ between the branches become 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -60,11 +60,19 @@ class Unit:
 class Context:
     """The walk over one function: where ops go, and the state so far."""
 
-    def __init__(self, unit: Unit, scope: Scope, captures: Sequence[str], self_name: str | None) -> None:
+    def __init__(
+        self,
+        unit: Unit,
+        scope: Scope,
+        captures: Sequence[str] = (),
+        self_name: str | None = None,
+        forwards: Mapping[str, Scope] | None = None,
+    ) -> None:
         self.unit = unit
         self.scope = scope
         self.captures = frozenset(captures)
         self.self_name = self_name
+        self.forwards = dict(forwards or {})  # functions defined around this one after it
         self.flow = Flow(scope)
         self.builder = Builder(span=unit.span(scope.node))
         self.state = State()
@@ -234,11 +242,10 @@ class _Merge:
         found = [before if s.state.never is not None else s.state.names.get(name, absent) for s in self.sides]
         a, b = found
         # A name may be dead where control goes on and live where it has left.
-        buried = any(
-            x.dead and s.state.flags["done"] is not True for s, x in zip(self.sides, found, strict=True)
-        )
+        buried = any(x.dead and s.state.flags["done"] is not True for s, x in zip(self.sides, found, strict=True))
         if a.source is b.source:
-            same = before if before.source is a.source else Binding(a.source, any(x.maybe or x.origin is not None for x in found))
+            maybe = any(x.maybe or x.origin is not None for x in found)
+            same = before if before.source is a.source else Binding(a.source, maybe)
             if same is not absent:
                 after.names[name] = replace(same, dead=buried)
             return

@@ -16,9 +16,8 @@ from typing import NoReturn
 from pullback.front.context import Context
 from pullback.front.flow import Known
 from pullback.front.refusals import EXPRESSIONS
-from pullback.front.scope import Scope
 from pullback.front.source import FunctionNode
-from pullback.ir.node import Function, Value
+from pullback.ir.node import Value
 
 __all__ = ["OPERATORS", "Expressions"]
 
@@ -45,8 +44,12 @@ class Expressions(Context):
         """Bind a name of this function."""
 
     @abstractmethod
-    def nested_function(self, scope: Scope, captures: Sequence[tuple[str, bool]], self_name: str | None) -> Function:
-        """The untyped function of a nested scope; captures with whether each may be unset."""
+    def closure(self, node: FunctionNode) -> Value:
+        """A function made here."""
+
+    @abstractmethod
+    def forward(self, node: ast.AST, name: str) -> Value:
+        """A function of `self.forwards`, made anew where it is read."""
 
     def expression(self, node: ast.expr) -> Value:
         """Lower an expression that yields a value."""
@@ -129,6 +132,8 @@ class Expressions(Context):
             return self.checked(node, name, free=True)
         if name == self.self_name:
             return self.make(node, "py.self")
+        if name in self.forwards:
+            return self.forward(node, name)
         if name == "__debug__":
             return self.constant(node, not sys.flags.optimize)
         return self.make(node, "py.global", name=name)
@@ -139,11 +144,9 @@ class Expressions(Context):
         if isinstance(node.op, ast.Not):
             value = self.condition(operand) if _logical(operand) else self.expression(operand)
             return self.make(node, "py.unary", value, operator="not")
-        if isinstance(operand, ast.Constant) and isinstance(operand.value, int | float) and type(operand.value) is not bool:
-            if isinstance(node.op, ast.USub):
-                return self.literal(node, -operand.value)
-            if isinstance(node.op, ast.UAdd):
-                return self.literal(node, operand.value)
+        number = operand.value if isinstance(operand, ast.Constant) else None
+        if isinstance(number, int | float) and type(number) is not bool and not isinstance(node.op, ast.Invert):
+            return self.literal(node, -number if isinstance(node.op, ast.USub) else number)
         return self.make(node, "py.unary", self.expression(operand), operator=OPERATORS[type(node.op)])
 
     def slice(self, node: ast.Slice) -> Value:
@@ -240,43 +243,3 @@ class Expressions(Context):
         stop = self.branch(lambda: [self.constant(values[0], not both)])
         then, other = (go_on, stop) if both else (stop, go_on)
         return self.merge(values[0], first, then, other)[0]
-
-    # ------------------------------------------------------------------------------------------------ functions
-
-    def closure(self, node: FunctionNode) -> Value:
-        """A function with the present values of the variables it reads from around it."""
-        child = self.scope.child(node)
-        name = self.scope.selves.get(node)
-        around = self.scope.locals | self.captures | {self.self_name}
-        visible = [n for n in sorted(child.reads) if n in around]
-        defaults = [self.expression(d) for d in child.defaults]
-        captures: list[tuple[str, bool]] = []
-        operands: list[Value] = []
-        itself = name is not None and name in visible
-        for captured in visible:
-            facts = self.following if itself and captured == name else self.upcoming
-            if f"={captured}" in facts:
-                self.refuse_reassigned(child, captured)
-            if itself and captured == name:
-                continue
-            value, maybe = self.captured_value(captured)
-            captures.append((captured, maybe))
-            operands.append(value)
-        function = self.nested_function(child, captures, name if itself else None)
-        return self.make(node, "py.closure", *operands, *defaults, function=function)
-
-    def captured_value(self, name: str) -> tuple[Value, bool]:
-        if name == self.self_name and name not in self.scope.locals and name not in self.captures:
-            return self.make(None, "py.self"), False
-        return self.raw(name)
-
-    def refuse_reassigned(self, child: Scope, name: str) -> NoReturn:
-        lines = sorted({getattr(n, "lineno", 0) for n in self.scope.stores.get(name, ())})
-        where = "line " + str(lines[0]) if len(lines) == 1 else "lines " + ", ".join(map(str, lines))
-        self.refuse(
-            child.first_read(name),
-            f"the captured variable '{name}' may be assigned after the function that reads it is made",
-            "read here from the function around",
-            f"keep the present value as a default, `{name}={name}`, or give the later value a name of its own",
-            [f"'{name}' is assigned on {where}; captured variables that change are not supported yet"],
-        )

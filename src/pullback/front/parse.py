@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, FunctionType
 
 from pullback.diagnostic import CompileError, Diagnostic
@@ -63,7 +63,8 @@ def _self_name(function: FunctionType) -> str | None:
 
 def _lower(found: Found, free: Sequence[str], itself: str | None, qualified: str) -> Function:
     captures = [(name, False) for name in free if name != itself]
-    walk = Walk(Unit(found, getattr(found.node, "name", "<lambda>")), Scope(found.node), captures, itself, qualified)
+    unit = Unit(found, getattr(found.node, "name", "<lambda>"))
+    walk = Walk(unit, Scope(found.node), qualified, captures, itself)
     try:
         return walk.function()
     except RecursionError:
@@ -76,9 +77,15 @@ class Walk(Control):
     """The walk over one function, nested ones by walks of their own."""
 
     def __init__(
-        self, unit: Unit, scope: Scope, captures: Sequence[tuple[str, bool]], self_name: str | None, qualified: str
+        self,
+        unit: Unit,
+        scope: Scope,
+        qualified: str,
+        captures: Sequence[tuple[str, bool]] = (),
+        self_name: str | None = None,
+        forwards: Mapping[str, Scope] | None = None,
     ) -> None:
-        super().__init__(unit, scope, [name for name, _ in captures], self_name)
+        super().__init__(unit, scope, [name for name, _ in captures], self_name, forwards)
         self.captured = captures
         self.qualified = qualified
 
@@ -137,7 +144,13 @@ class Walk(Control):
             if isinstance(node, ast.Yield | ast.YieldFrom):
                 self.refuse(node, *EXPRESSIONS["Yield"])
 
-    def nested_function(self, scope: Scope, captures: Sequence[tuple[str, bool]], self_name: str | None) -> Function:
+    def nested_function(
+        self,
+        scope: Scope,
+        captures: Sequence[tuple[str, bool]],
+        self_name: str | None,
+        forwards: Mapping[str, Scope],
+    ) -> Function:
         name = getattr(scope.node, "name", "<lambda>")
         unit = Unit(self.unit.found, name)
-        return Walk(unit, scope, captures, self_name, f"{self.qualified}.<locals>.{name}").function()
+        return Walk(unit, scope, f"{self.qualified}.<locals>.{name}", captures, self_name, forwards).function()

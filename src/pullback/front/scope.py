@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,6 +132,14 @@ class Scope:
                     found[function] = name
         return {function: name for function, name in found.items() if name in self.locals}
 
+    def followers(self, node: FunctionNode) -> list[ast.FunctionDef]:
+        """The plain definitions that follow a plain definition without a statement between."""
+        for body in _blocks(self.body):
+            if node in body:
+                rest = body[body.index(node) + 1 :]
+                return [s for s in itertools.takewhile(_is_plain, rest) if isinstance(s, ast.FunctionDef)]
+        return []
+
     def child(self, node: FunctionNode) -> Scope:
         if node not in self._children:
             self._children[node] = Scope(node)
@@ -144,3 +153,17 @@ class Scope:
             if isinstance(node, _SCOPES) and name in self.child(node).reads:
                 return self.child(node).first_read(name)
         return self.node
+
+
+def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """The lists of statements of one scope."""
+    yield body
+    for s in body:
+        if isinstance(s, ast.If | ast.For | ast.While):
+            yield from _blocks(s.body)
+            yield from _blocks(s.orelse)
+
+
+def _is_plain(s: ast.stmt) -> bool:
+    """A `def` without decorators and defaults: making it evaluates nothing."""
+    return isinstance(s, ast.FunctionDef) and not expressions_of(s)

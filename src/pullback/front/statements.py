@@ -16,8 +16,9 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from typing import NoReturn
 
-from pullback.front.expressions import OPERATORS, Expressions
+from pullback.front.expressions import OPERATORS
 from pullback.front.flow import Facts, Known, breaks, endless, falls, jumps
+from pullback.front.functions import Functions
 from pullback.front.refusals import EXPRESSIONS, STATEMENTS
 from pullback.front.state import RETURN
 from pullback.ir.node import Value
@@ -25,7 +26,7 @@ from pullback.ir.node import Value
 __all__ = ["Statements"]
 
 
-class Statements(Expressions):
+class Statements(Functions):
     """The part of the walk that lowers statements; `control` adds loops."""
 
     in_loop = False

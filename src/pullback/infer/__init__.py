@@ -12,9 +12,10 @@ from pullback.ir.node import Function
 
 __all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
 
+DEFAULT = Options()
 _MEANINGS = (derivatives, extrema, math_functions, numpy_functions, python_functions)
 
 
-def new_session(parse: Callable[[FunctionType], Function], options: Options = Options()) -> Session:
+def new_session(parse: Callable[[FunctionType], Function], options: Options = DEFAULT) -> Session:
     """A compilation that has seen nothing yet; `parse` is the front end."""
     return Session(parse, Inference, options)

@@ -213,7 +213,8 @@ def _float_power(cx: Frame, x: Value, y: Value, result: Number) -> Value:
     value = e("pow", x, y)
     if _checks(cx, result):
         fine = e("or_", e("not_", e("isnan", value)), e("or_", e("isnan", x), e("isnan", y)))
-        cx.check(fine, "ValueError", "a negative number to a fractional power is complex; pullback has real powers only")
+        message = "a negative number to a fractional power is complex; pullback has real powers only"
+        cx.check(fine, "ValueError", message)
         _check_power_range(cx, result, value, x, y)
     return value
 

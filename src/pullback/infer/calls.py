@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame, Specialization
@@ -151,8 +152,9 @@ def bind(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
 
 def _defaults(cx: Frame, function: AV, code: Code) -> dict[str, AV]:
     """Defaults by name: from the function object, or the values a local function captured for them."""
-    if code.python is not None:
-        return default_values(cx, code.python)
+    python: object = code.python
+    if isinstance(python, FunctionType):
+        return default_values(cx, python)
     names = [name for name, _, has_default in code.untyped.attrs["parameters"] if has_default]  # type: ignore[attr-defined]
     values = items_of(function)[len(function.type.captured) - len(names) :] if names else []  # type: ignore[union-attr]
     return dict(zip(names, values, strict=True))

@@ -96,7 +96,8 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     value = AV(spec.result, tuple(op.results[:width]))
     slot_gradients = dict(zip(wrt, op.results[width:], strict=True))
     gradients = _gradients(cx, bound, positions, first, slot_gradients)
-    result = gradients[0] if isinstance(options.get("argnums", 0), int) and not options.get("argnames") else _pack(gradients)
+    single = isinstance(options.get("argnums", 0), int) and not options.get("argnames")
+    result = gradients[0] if single else _pack(gradients)
     if kind == "value_and_grad":
         return _pack([value, result])
     return _pack([result, items_of(value)[1]]) if has_aux else result
@@ -177,7 +178,9 @@ def _outputs(cx: Frame, kind: str, target: AV, spec: Specialization, has_aux: bo
 
 
 def _gradient_slot(operand: Value) -> Machine:
-    return ArrayRef(operand.type.dtype, operand.type.rank, True) if isinstance(operand.type, ArrayRef) else _some(operand)
+    if isinstance(operand.type, ArrayRef):
+        return ArrayRef(operand.type.dtype, operand.type.rank, True)
+    return _some(operand)
 
 
 def _some(value: Value) -> Machine:

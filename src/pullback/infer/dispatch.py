@@ -71,7 +71,9 @@ def _merge(
     for type_ in types[1:]:
         joined = join(joined, type_)
     if isinstance(joined, Union):
-        if any(slots(member) != slots(types[0]) for member in joined.members) or any(t not in joined.members for t in types):
+        if any(slots(member) != slots(types[0]) for member in joined.members):
+            return None
+        if any(t not in joined.members for t in types):
             return None
     elif any(t != joined for t in types):
         return None

@@ -44,7 +44,8 @@ def _common(cx: Frame, sizes: Sequence[Value], shapes: Sequence[Sequence[Value]]
         one = e.integer(1)
         fits = e("or_", e("eq", size, other), e("or_", e("eq", size, one), e("eq", other, one)))
         payload = [value for shape in shapes for value in shape]
-        cx.check(fits, "ValueError", f"operands could not be broadcast together with shapes {_pattern(shapes)}", *payload)
+        message = f"operands could not be broadcast together with shapes {_pattern(shapes)}"
+        cx.check(fits, "ValueError", message, *payload)
         size = e("select", e("eq", size, one), other, size)
     return size
 

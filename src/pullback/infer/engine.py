@@ -5,8 +5,8 @@
         for i in range(n): ...   abstract values, loops            r: f64 = for n, c: ...
                                  to a fixpoint of types
 
-One specialization per (function, abstract arguments).  Recursion starts from "no value" and repeats until the result type
-is stable; specializations inferred against an older estimate are dropped.
+One specialization per (function, abstract arguments).  Recursion starts from "no value" and repeats until the result
+type is stable; specializations inferred against an older estimate are dropped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """max and min: the builtins over arguments and iterables, and NumPy's over arrays.
 
-Equal floats share the derivative evenly; an operand written as a literal (or an int) takes none, and then the others get 0.
+Equal floats share the derivative evenly; an operand written as a literal (or an int) takes none, and then the others
+get 0.
 The float slot carries value and derivative, a tag tells whose type the result has: max(2.0, 3) is the int 3.
 """
 

@@ -6,8 +6,8 @@ def fact(n, k):                                   k: identity
         return k(1) if n == 0 else                    k: L(int, identity)
             fact(n - 1, lambda r: k(n * r))           k: L(int, L(int, identity))  ->  box F = identity | L(int, F)
 
-A `Family` is the set of closures that one such reference may hold.  It only grows; when it grows after code was inferred
-that calls through it, the session starts again with what is known of the families.
+A `Family` is the set of closures that one such reference may hold.  It only grows; when it grows after code was
+inferred that calls through it, the session starts again with what is known of the families.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _join_all(x: Sequence[Type], y: Sequence[Type]) -> tuple[Type, ...]:
 
 
 def _join_unions(a: Type, b: Type) -> Type:
-    found = list(a.members) if isinstance(a, Union) else [a]
+    found: list[Type] = list(a.members) if isinstance(a, Union) else [a]
     for member in b.members if isinstance(b, Union) else (b,):
         for i, other in enumerate(found):
             merged = other if other == member else _merge(other, member)

@@ -1,4 +1,4 @@
-"""Matrix products: `@`, np.matmul (and np.dot of arrays) for ranks 1 and 2, on the 2-D `matmul` primitive and its views."""
+"""Matrix products: `@`, np.matmul (np.dot of arrays) for ranks 1 and 2, on the 2-D `matmul` primitive and its views."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV])
     """A math function that is one primitive."""
     arity = _arity(prim)
     if len(arguments) != arity:
-        raise cx.type_error(f"{public.name}() takes {arity} argument{'s' if arity > 1 else ''} ({len(arguments)} given)")
+        plural = "s" if arity > 1 else ""
+        raise cx.type_error(f"{public.name}() takes {arity} argument{plural} ({len(arguments)} given)")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         values = [to_float(cx, av, public.name) for av in operands]

@@ -66,17 +66,23 @@ def _float_dtype(kind: Number) -> Number:
     return kind if kind.dtype.is_float else Number(DType.F64, weak=False)
 
 
+def _accepted(prim: Prim, kind: Number, arity: int) -> Number:
+    """What operands a primitive does not take turn into: floats, or ints for bools where it knows no floats."""
+    only_ints = _accepts(prim, DType.I64, arity) and not _accepts(prim, DType.F64, arity)
+    return Number(DType.I64, False) if kind.dtype is DType.BOOL and only_ints else _float_dtype(kind)
+
+
 def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV]) -> AV:
     """A ufunc that is one primitive."""
     arity = _arity(prim)
     if len(arguments) != arity:
-        raise cx.type_error(f"{public.name}() takes {arity} argument{'s' if arity > 1 else ''} ({len(arguments)} given)")
+        plural = "s" if arity > 1 else ""
+        raise cx.type_error(f"{public.name}() takes {arity} argument{plural} ({len(arguments)} given)")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         kind = common(cx, operands)
         if not _accepts(prim, kind.dtype, arity):
-            kind = _float_dtype(kind) if not (kind.dtype is DType.BOOL and _accepts(prim, DType.I64, arity)
-                                              and not _accepts(prim, DType.F64, arity)) else Number(DType.I64, False)  # fmt: skip
+            kind = _accepted(prim, kind, arity)
         if not _accepts(prim, kind.dtype, arity):
             raise cx.error(f"{public.name} has no meaning for {show(kind)}")
         values = [convert(cx, av, kind.dtype) for av in operands]
@@ -185,13 +191,16 @@ def _clip(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         kind = common(cx, operands)
         x, low, high = (convert(cx, av, kind.dtype) for av in operands)
-        # A bound takes the derivative where it is the value; at a bound x gets 0.
-        e = cx.e
-        floored = e("select", e("or_", e("gt", x, low), e("isnan", x)), x, low) if kind.dtype.is_float else e("maximum", x, low)
-        result = e("select", e("or_", e("lt", floored, high), e("isnan", floored)), floored, high) if kind.dtype.is_float else e("minimum", floored, high)  # fmt: skip
-        return AV(kind, (result,))
+        if kind.dtype.is_float:
+            return AV(kind, (_bounded(cx, "lt", _bounded(cx, "gt", x, low), high),))
+        return AV(kind, (cx.e("minimum", cx.e("maximum", x, low), high),))
 
     return map_numbers(cx, [given["a"], given["a_min"], given["a_max"]], rule)
+
+
+def _bounded(cx: Frame, inside: str, x: Value, bound: Value) -> Value:
+    """x where it is inside the bound or nan, else the bound, which then has the derivative: at the bound x gets 0."""
+    return cx.e("select", cx.e("or_", cx.e(inside, x, bound), cx.e("isnan", x)), x, bound)
 
 
 def _sum(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -307,7 +316,8 @@ def _copy(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 def _asarray(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     if isinstance(arguments[0].type, Array) and not keywords:
         return arguments[0]
-    raise cx.error("arrays cannot be made from other values yet", show(arguments[0].type), "pass the array as an argument")
+    found = show(arguments[0].type)
+    raise cx.error("arrays cannot be made from other values yet", found, "pass the array as an argument")
 
 
 def _zeros_like(value: float) -> Handler:
@@ -332,7 +342,8 @@ HANDLERS.update({
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
     "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip, "numpy.sum": _sum,
-    "numpy.dot": _two(_dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"), "numpy.inner": _two(_dot, "numpy.inner"),
+    "numpy.dot": _two(_dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"),
+    "numpy.inner": _two(_dot, "numpy.inner"),
     "numpy.float64": _cast(DType.F64), "numpy.float32": _cast(DType.F32), "numpy.int64": _cast(DType.I64),
     "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL), "numpy.max": _extremum("max"),
     "numpy.min": _extremum("min"), "numpy.amax": _extremum("max"), "numpy.amin": _extremum("min"), "numpy.size": _size,

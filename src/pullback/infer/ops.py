@@ -140,7 +140,8 @@ def _dict(cx: Frame, op: Op, operands: list[AV]) -> AV:
     keys = op.attrs["keys"]
     assert isinstance(keys, tuple)
     kept = dict(zip(keys, operands, strict=True))  # a repeated key keeps its last value
-    return AV(Dict(tuple(kept), tuple(av.type for av in kept.values())), tuple(v for av in kept.values() for v in av.values))
+    type_ = Dict(tuple(kept), tuple(av.type for av in kept.values()))
+    return AV(type_, tuple(v for av in kept.values() for v in av.values))
 
 
 def _slice(cx: Frame, op: Op, operands: list[AV]) -> AV:

@@ -66,16 +66,17 @@ def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = Fal
 
 
 def _abs(cx: Frame, av: AV) -> AV:
-    assert isinstance(av.type, Number)
-    if av.type.dtype is DType.BOOL:
-        av = AV(WEAK_INT if av.type.weak else Number(DType.BOOL, False), av.values) if not av.type.weak else AV(
-            WEAK_INT, (convert(cx, av, DType.I64),))  # fmt: skip
-        if av.type == Number(DType.BOOL, False):
-            return av
-    if av.type.dtype.is_int and av.type.weak and cx.options.checks:  # type: ignore[union-attr]
-        cx.check(cx.e("not_", cx.e("and_", cx.e("lt", av.value, cx.e.integer(0)),
-                                   cx.e("sub_overflows", cx.e.integer(0), av.value))), "OverflowError", OVERFLOW)  # fmt: skip
-    return AV(av.type, (cx.e("abs", av.value),))
+    kind, value = av.type, av.value
+    assert isinstance(kind, Number)
+    if kind.dtype is DType.BOOL:
+        if not kind.weak:  # NumPy's bool keeps its type, Python's is an int
+            return AV(kind, av.values)
+        kind, value = WEAK_INT, convert(cx, av, DType.I64)
+    if kind.dtype.is_int and kind.weak and cx.options.checks:
+        negative = cx.e("lt", value, cx.e.integer(0))
+        smallest = cx.e("and_", negative, cx.e("sub_overflows", cx.e.integer(0), value))
+        cx.check(cx.e("not_", smallest), "OverflowError", OVERFLOW)
+    return AV(kind, (cx.e("abs", value),))
 
 
 def _int(cx: Frame, av: AV) -> AV:
@@ -93,6 +94,14 @@ def _float(cx: Frame, av: AV) -> AV:
 def _bool(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     _arity(cx, "bool", arguments, keywords, 0, 1)
     return truth(cx, arguments[0]) if arguments else constant(False)
+
+
+def _zero_int(cx: Frame) -> AV:
+    return AV(WEAK_INT, (cx.e.integer(0),), 0)
+
+
+def _zero_float(cx: Frame) -> AV:
+    return AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0)
 
 
 def _default(handler: Handler, value: Callable[[Frame], AV]) -> Handler:
@@ -246,6 +255,11 @@ def _is_kind(type_: Type, names: Sequence[str]) -> bool:
     return any(name in _classes(type_) for name in names)
 
 
+_NUMPY_CLASSES = {
+    DType.F32: "numpy.float32", DType.I64: "numpy.int64", DType.I32: "numpy.int32", DType.BOOL: "numpy.bool_",
+}  # fmt: skip
+
+
 def _classes(type_: Type) -> frozenset[str]:
     match type_:
         case Constant() | Number(DType.BOOL, True):
@@ -257,7 +271,7 @@ def _classes(type_: Type) -> frozenset[str]:
         case Number(DType.F64, False):
             return frozenset({"numpy.float64", "builtins.float", "numpy.floating"})
         case Number(dtype, False):
-            return frozenset({f"numpy.{ {DType.F32: 'float32', DType.I64: 'int64', DType.I32: 'int32', DType.BOOL: 'bool_'}[dtype]}"})
+            return frozenset({_NUMPY_CLASSES[dtype]})
         case Tuple():
             return frozenset({"builtins.tuple"})
         case List():
@@ -339,13 +353,14 @@ def _print(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
 HANDLERS.update({
     "builtins.abs": _on_number("abs", _abs, arrays=True),
-    "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), lambda cx: AV(WEAK_INT, (cx.e.integer(0),), 0)),
-    "builtins.float": _default(_parse_refused("float", _on_number("float", _float)), lambda cx: AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0)),
+    "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), _zero_int),
+    "builtins.float": _default(_parse_refused("float", _on_number("float", _float)), _zero_float),
     "builtins.bool": _bool, "builtins.round": _round, "builtins.len": _len, "builtins.pow": _pow,
     "builtins.divmod": _divmod, "builtins.range": _range, "builtins.enumerate": _lazy("enumerate", 1, 2),
     "builtins.zip": _lazy("zip", 1, 64), "builtins.reversed": _lazy("reversed", 1, 1),
     "builtins.isinstance": _isinstance, "builtins.tuple": _sequence(Tuple), "builtins.list": _sequence(List),
-    "builtins.callable": _callable, **{f"dict.{name}": _dict_method(name) for name in ("keys", "values", "items", "get")},
+    "builtins.callable": _callable,
+    **{f"dict.{name}": _dict_method(name) for name in ("keys", "values", "items", "get")},
     "builtins.print": _print, "pullback.stop": _on_number("stop", _stop), "pullback.rint": _on_number("rint", _rint),
     "pullback.attach": _attach,
 })  # fmt: skip

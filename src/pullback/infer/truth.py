@@ -39,6 +39,7 @@ _COMPARE = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"
 
 
 def constant(value: bool) -> AV:
+    """A bool that is known while compiling: no machine value, branches on it fold."""
     return AV(Constant(value), (), value)
 
 

@@ -157,10 +157,10 @@ def _into_box(e: Emitter, av: AV, target: BoxedFunction) -> AV:
         raise InternalError(f"no conversion from {av.type} to {target}")
     family = family_of(target)
     family.add(av.type)
-    number = family.index(av.type)
-    assert number is not None
-    inner = _structure(e, av, family.members[number], family.members[number].captured)
-    return AV(target, (e("box", *inner.values, name=str(family), variant=number),))
+    variant = family.index(av.type)
+    assert variant is not None
+    inner = _structure(e, av, family.members[variant], family.members[variant].captured)
+    return AV(target, (e("box", *inner.values, name=str(family), variant=variant),))
 
 
 def _fits(source: Type, target: Type) -> bool:

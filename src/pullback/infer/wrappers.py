@@ -48,7 +48,6 @@ def wrapper_code(names: tuple[str, ...]) -> Function:
     op = builder.append_untyped(get("py.call"), [function, *params], attrs={"keywords": ()})
     block.params = [function, *params]
     block.results = [op.result]
-    attrs: dict[str, object] = {
-        "python_name": "wrapper", "captures": ("function",), "parameters": tuple((n, "positional", False) for n in names),
-    }  # fmt: skip
+    parameters = tuple((name, "positional", False) for name in names)
+    attrs: dict[str, object] = {"python_name": "wrapper", "captures": ("function",), "parameters": parameters}
     return Function("wrapper", block, attrs=attrs)

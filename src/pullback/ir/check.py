@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.show import show_function
@@ -66,10 +68,10 @@ class _Checker:
         structured = {"if": self.check_if, "while": self.check_while, "for": self.check_for}.get(op.name)
         if structured is not None:
             structured(op)
-        elif op.name == "call":
-            self.check_call(op)
+        elif "callee" in op.attrs:
+            self.check_callee(op)
         elif not op.blocks:
-            self.same(op, list(op.prim.result_types([_machine(v) for v in op.operands], op.attrs)), actual)
+            self.same(op, op.prim.result_types([_machine(v) for v in op.operands], op.attrs), actual)
 
     def check_if(self, op: Op) -> None:
         self.same(op, [BOOL], [v.type for v in op.operands])
@@ -91,16 +93,21 @@ class _Checker:
         for types in (body.results, op.results):
             self.same(op, carried, [v.type for v in types])
 
-    def check_call(self, op: Op) -> None:
+    def check_callee(self, op: Op) -> None:
+        """A call, or a request for a derivative of a function: arguments and results first, then what it adds."""
         callee = self.program.functions.get(str(op.attrs["callee"])) if self.program else None
-        if callee is None:
+        if callee is None or op.name == "pullback":
             return
-        self.same(op, [v.type for v in callee.body.params], [v.type for v in op.operands])
-        self.same(op, [v.type for v in callee.body.results], [v.type for v in op.results])
+        params = [v.type for v in callee.body.params]
+        results = [v.type for v in callee.body.results]
+        whole = op.name == "call"
+        self.same(op, params, [v.type for v in op.operands[: None if whole else len(params)]])
+        self.same(op, results, [v.type for v in op.results[: None if whole else len(results)]])
 
-    def same(self, op: Op, expected: list[Machine | None] | list[Machine], actual: list[Machine | None]) -> None:
-        if list(expected) != actual:
-            raise _IllFormed(f"{op.name} at {op.span}: expected {[str(t) for t in expected]}, found {[str(t) for t in actual]}")
+    def same(self, op: Op, expected: Sequence[Machine | None], actual: Sequence[Machine | None]) -> None:
+        if list(expected) != list(actual):
+            wanted, found = [str(t) for t in expected], [str(t) for t in actual]
+            raise _IllFormed(f"{op.name} at {op.span}: expected {wanted}, found {found}")
 
 
 def _machine(value: Value) -> Machine:

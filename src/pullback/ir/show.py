@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import linecache
 import os
+from collections.abc import Sequence
 
 from pullback.diagnostic import Span
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.types import Machine
 
 __all__ = ["show_function", "show_program"]
 
@@ -98,5 +100,10 @@ def show_function(function: Function, *, source: bool = True) -> str:
 def show_program(program: Program, *, source: bool = True) -> str:
     """Text of every function, the entry first."""
     names = sorted(program.functions, key=lambda n: (n != program.entry, n))
-    parts = [f"box {k} = {' | '.join('(' + ', '.join(map(str, v)) + ')' for v in vs)}" for k, vs in program.layouts.items()]
+    parts = [_layout(name, variants) for name, variants in program.layouts.items()]
     return "\n\n".join(parts + [show_function(program.functions[n], source=source) for n in names])
+
+
+def _layout(name: str, variants: Sequence[Sequence[Machine]]) -> str:
+    """The records behind a box: `box F = (i64, f64) | ()`."""
+    return f"box {name} = {' | '.join('(' + ', '.join(map(str, slots)) + ')' for slots in variants)}"

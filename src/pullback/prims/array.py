@@ -13,9 +13,9 @@
 
     r... = elementwise{rank, outputs, targets}(size_0..size_{rank-1}, inputs..., targets...) { block }
 
-`elementwise` visits every index of the space (sizes) in row-major order.  The block takes one scalar per input (a scalar
-operand is passed as it is; an array operand is aligned to the right and read with stride 0 along axes where its size is
-1) and yields one scalar per output.  outputs[k] is
+`elementwise` visits every index of the space (sizes) in row-major order.  The block takes one scalar per input (a
+scalar operand is passed as it is; an array operand is aligned to the right and read with stride 0 along axes where its
+size is 1) and yields one scalar per output.  outputs[k] is
     "new"  a fresh contiguous array of the space's shape receives the value;         a result
     "sum"  the values are added up, starting from 0;                                 a result, scalar
     "inc"  the value is added to the target's element (targets are aligned as inputs are, so a target with an axis of

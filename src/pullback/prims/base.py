@@ -79,8 +79,8 @@ class Prim:
     """A primitive.  `derivative`: Partials, a Linear, NOT_DIFFERENTIABLE, or "structural" (a rule of `ad`).
 
     `lower`: LLVM text by kind of the first operand ("bool", "int", "float", or a dtype) with {0} {1} operands, {T} the
-    LLVM type, {t} its overload suffix (f64, i64), {R} the result's LLVM type, {name} temporaries; several lines allowed,
-    the last is the result's right-hand side.  None where the code generator has its own method for it.
+    LLVM type, {t} its overload suffix (f64, i64), {R} the result's LLVM type, {name} temporaries; several lines
+    allowed, the last is the result's right-hand side.  None where the code generator has its own method for it.
     `samples`: the domain tests draw operands from.
     """
 

@@ -12,9 +12,9 @@
 
 For the last four, `wrt` is the tuple of argument slots that are differentiated (float scalars and float arrays only).
 value_and_grad seeds the cotangent 1 at each of the callee's results in `outputs` (float scalars) and returns all
-results, then a gradient per slot of `wrt`, of the slot's own type (arrays: contiguous).  jvp returns all results, then a tangent per float result
-(types.is_float), zero-filled where it does not depend.  vjp returns all results and a residual record; pullback takes it
-with a cotangent per float result and returns a gradient per slot of `wrt`.
+results, then a gradient per slot of `wrt`, of the slot's own type (arrays: contiguous).  jvp returns all results, then
+a tangent per float result (types.is_float), zero-filled where it does not depend.  vjp returns all results and a
+residual record; pullback takes it with a cotangent per float result and returns a gradient per slot of `wrt`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ PRIMS = tuple(
         Prim(name="if", doc="one of two blocks", infer=_stated, derivative="structural"),
         Prim(name="while", doc="repeat body while cond", infer=_stated, derivative="structural"),
         Prim(name="for", doc="repeat body for k = 0 .. n-1", infer=_stated, derivative="structural"),
-        Prim(name="call", doc="call of a compiled function", infer=_stated, derivative="structural", effects=_EVERYTHING),
+        Prim(name="call", doc="call of a compiled function", infer=_stated, derivative="structural",
+             effects=_EVERYTHING),
         Prim(name="hidden", doc="a value of a global, cell or default", infer=_stated),
         Prim(name="check", doc="raise attrs[exception](attrs[message]) unless the operand holds", infer=_check,
              effects=frozenset({"raise"})),

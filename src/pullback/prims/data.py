@@ -7,7 +7,8 @@
     v = slot_get{slot, type}(s)               one slot of a mutable record (a shadow), as it is now
     slot_inc{slot}(s, v)                      s.slot += v
     buf = buffer{element}(capacity)           empty; capacity is a hint (i64)
-    buffer_put(buf, i, v)                     element i := v; grows when i is past the capacity; each i written once, in order
+    buffer_put(buf, i, v)                     element i := v; grows when i is past the capacity; each i written once,
+                                              in order
     v = buffer_get(buf, i)                    element i
     acc = buffer_zeros{element}(n)            n zeros, an accumulator: buffer_get / buffer_inc
     buffer_inc(acc, i, v)                     element i += v

@@ -111,9 +111,11 @@ def _polygamma_impl(n: Any, x: Any) -> Any:
 
 
 def _polygamma_infer(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
-    if len(operands) != 2 or operands[0] != I64 or not isinstance(operands[1], Scalar) or operands[1].dtype not in FLOATS:
-        raise TypeError("polygamma takes an int order and a float")
-    return (operands[1],)
+    if len(operands) == 2 and operands[0] == I64:
+        x = operands[1]
+        if isinstance(x, Scalar) and x.dtype in FLOATS:
+            return (x,)
+    raise TypeError("polygamma takes an int order and a float")
 
 
 def _polygamma(e: Emitter, op: Op) -> Sequence[Partial | float | None]:

@@ -4,7 +4,8 @@ The front end makes only these and the structured ops; inference consumes them. 
 
     v = py.const{value}                                int, float, bool, str, None, Ellipsis
     v = py.global{name}                                a global or builtin name
-    v = py.binary{operator}(x, y)                      operator: "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"
+    v = py.binary{operator}(x, y)                      operator: "+", "-", "*", "/", "//", "%", "**", "@", "&", "|",
+                                                       "^", "<<", ">>"
     v = py.inplace{operator}(x, y)                     the augmented form
     v = py.unary{operator}(x)                          "-", "+", "~", "not"
     v = py.compare{operator}(x, y)                     "==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"
@@ -14,12 +15,14 @@ The front end makes only these and the structured ops; inference consumes them. 
     v = py.call{keywords}(f, args...)                  keywords: names of the trailing operands, a tuple of str
     v = py.tuple(items...)   v = py.list(items...)   v = py.dict{keys}(items...)
     v... = py.unpack{count}(x)
-    v = py.closure{function}(captures..., defaults...)    function: ir Function; attrs names: captures, defaults (see below)
+    v = py.closure{function}(captures..., defaults...)    function: ir Function; attrs names: captures, defaults
+                                                          (see below)
     v = py.unbound{name}                               the value of a name that is not set
     v = py.check_bound{name}(x)                        x, or UnboundLocalError when it is not set
     v = py.self()                                      the closure that is running (a local function that calls itself)
     v = py.import{module, name}                        `import module` (name "") or `from module import name`
-    v = py.raise(exception)                            never yields: v has type Never and stands for whatever is merged later
+    v = py.raise(exception)                            never yields: v has type Never and stands for whatever is
+                                                       merged later
     py.assert(condition, [message])                    condition already a truth value
     r... = if(b) {then} {else}
     r... = py.while(init...) {cond: (c...) -> b} {body: (c...) -> next...}
@@ -43,8 +46,8 @@ __all__ = ["NAMES"]
 
 NAMES = (
     "const", "global", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "slice", "call",
-    "tuple", "list", "dict", "unpack", "closure", "self", "import", "unbound", "check_bound", "raise", "assert", "while",
-    "for",
+    "tuple", "list", "dict", "unpack", "closure", "self", "import", "unbound", "check_bound", "raise", "assert",
+    "while", "for",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ Operands of one op have one dtype; inference inserts `cast`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -283,8 +283,8 @@ ARITHMETIC = (
          samples="nonzero"),
     Prim(name="remainder", doc="IEEE remainder: x - n*y, n nearest to x/y, ties to even", infer=same(FLOATS, 2),
          impl=lambda x, y: type(x)(math.remainder(x, y)) if np.isfinite(x) and y != 0 else type(x)(np.nan),
-         derivative=_remainder, lower={"float": Elementary("remainder")}, public=(PublicName("math.remainder", "math"),),
-         samples="nonzero"),
+         derivative=_remainder, lower={"float": Elementary("remainder")},
+         public=(PublicName("math.remainder", "math"),), samples="nonzero"),
     Prim(name="abs", doc="|x|; derivative 0 at 0", infer=same(NUMBERS, 1), impl=np.abs, derivative=_abs,
          lower={"float": "call {T} @llvm.fabs.{t}({T} {0})", "int": "call {T} @llvm.abs.{t}({T} {0}, i1 false)"},
          public=(*ufunc("abs"), *ufunc("absolute"), *ufunc("fabs"), PublicName("math.fabs", "math"))),
@@ -298,7 +298,8 @@ ARITHMETIC = (
          lower={"float": "call {T} @llvm.copysign.{t}({T} {0}, {T} {1})"},
          public=(PublicName("math.copysign", "math"), *ufunc("copysign"))),
     Prim(name="pow", doc="x ** y of floats, C's special cases", infer=same(FLOATS, 2), impl=np.power, derivative=_pow,
-         lower={"float": Elementary("pow")}, public=(PublicName("math.pow", "math", overflow=True),), samples="positive"),
+         lower={"float": Elementary("pow")}, public=(PublicName("math.pow", "math", overflow=True),),
+         samples="positive"),
     Prim(name="powi", doc="x ** n for a literal int n (attr)", infer=same(FLOATS, 1), impl=_powi_impl, derivative=_powi,
          samples="nonzero"),
     Prim(name="ipow", doc="x ** n of ints, n >= 0, wrapping", infer=same(INTS, 2),
@@ -409,8 +410,8 @@ NUMPY_DTYPES = {DType.BOOL: np.bool_, DType.I32: np.int32, DType.I64: np.int64, 
 
 def _cast_impl(x: np.generic, to: DType) -> object:
     if to.is_int and isinstance(x, np.floating) and not abs(float(x)) < 2.0**63:
-        return NUMPY_DTYPES[to](np.iinfo(NUMPY_DTYPES[to]).min)  # type: ignore[call-overload]
-    return NUMPY_DTYPES[to](x)  # type: ignore[call-overload]
+        return NUMPY_DTYPES[to](np.iinfo(NUMPY_DTYPES[to]).min)
+    return NUMPY_DTYPES[to](x)
 
 
 CONVERSION = (
@@ -427,9 +428,9 @@ CONVERSION = (
 # ------------------------------------------------------------------------------------ integer checks, indices
 
 
-def _overflow_impl(operation: object) -> object:
-    def impl(x: np.integer, y: np.integer) -> bool:  # type: ignore[type-arg]
-        exact = operation(int(x), int(y))  # type: ignore[operator]
+def _overflow_impl(operation: Callable[[int, int], int]) -> Callable[..., bool]:
+    def impl(x: np.integer, y: np.integer) -> bool:
+        exact = operation(int(x), int(y))
         info = np.iinfo(type(x))
         return bool(not info.min <= exact <= info.max)
 
@@ -441,24 +442,24 @@ def _overflow_lower(operation: str) -> dict[str, str | Elementary]:
     return {"int": call.replace("OP", operation)}
 
 
-def _pow_overflows(x: np.integer, n: np.integer) -> bool:  # type: ignore[type-arg]
+def _pow_overflows(x: np.integer, n: np.integer) -> bool:
     info = np.iinfo(type(x))
     if abs(int(x)) > 1 and int(n) > 64:
         return True
     return bool(int(n) >= 0 and not info.min <= int(x) ** int(n) <= info.max)
 
 
-def _wrap_impl(i: np.integer, n: np.integer) -> object:  # type: ignore[type-arg]
+def _wrap_impl(i: np.integer, n: np.integer) -> object:
     return i + n if i < 0 else i
 
 
 INTEGER = (
     Prim(name="add_overflows", doc="does x + y leave the range of the dtype", infer=to_bool(INTS, 2),
-         impl=_overflow_impl(lambda x, y: x + y), lower=_overflow_lower("add")),  # type: ignore[arg-type]
+         impl=_overflow_impl(lambda x, y: x + y), lower=_overflow_lower("add")),
     Prim(name="sub_overflows", doc="does x - y leave the range of the dtype", infer=to_bool(INTS, 2),
-         impl=_overflow_impl(lambda x, y: x - y), lower=_overflow_lower("sub")),  # type: ignore[arg-type]
+         impl=_overflow_impl(lambda x, y: x - y), lower=_overflow_lower("sub")),
     Prim(name="mul_overflows", doc="does x * y leave the range of the dtype", infer=to_bool(INTS, 2),
-         impl=_overflow_impl(lambda x, y: x * y), lower=_overflow_lower("mul")),  # type: ignore[arg-type]
+         impl=_overflow_impl(lambda x, y: x * y), lower=_overflow_lower("mul")),
     Prim(name="pow_overflows", doc="does x ** n (n >= 0) leave the range of the dtype", infer=to_bool(INTS, 2),
          impl=_pow_overflows, samples="small"),
     Prim(name="ult", doc="i < n as unsigned: 0 <= i < n for n >= 0", infer=to_bool(INTS, 2),

@@ -4,12 +4,13 @@
     abstract(np.zeros((3, 4)))            Array(f64, 2, contiguous=True)
     abstract({"w": [1, None]})            Dict(("w",), (List((Number(i64), None)),))
 
-A `Boundary` describes one specialization seen from Python: its parameters, the values read from globals and cells when it
-is called (`Hidden`), what must still be so for it to apply (`Guard`), and the type of its result.
+A `Boundary` describes one specialization seen from Python: its parameters, the values read from globals and cells when
+it is called (`Hidden`), what must still be so for it to apply (`Guard`), and the type of its result.
 """
 
 from __future__ import annotations
 
+import re
 import types as python_types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ def read(kind: str, container: object, key: object = None) -> object:
             return defaults[key] if key < len(defaults) else ABSENT
         case "keyword":
             assert isinstance(container, python_types.FunctionType)
+            assert isinstance(key, str)
             return (container.__kwdefaults__ or {}).get(key, ABSENT)
         case "code":
             assert isinstance(container, python_types.FunctionType)
@@ -136,8 +138,8 @@ _FUNCTIONS = (
 def abstract(value: object, resolve: Resolve | None = None, where: str = "argument") -> Type:
     """The abstract type of an argument.
 
-    Functions, classes and modules, and callables of types unknown here, are given to `resolve`.  TypeError (with what to
-    write instead) for what compiled code does not take, OverflowError for an int beyond 64 bits; `where` begins the message.
+    Functions, classes, modules and other callables are given to `resolve`.  TypeError (with what to write instead) for
+    what compiled code does not take, OverflowError for an int beyond 64 bits; `where` begins the message.
     """
     kind = type(value)
     if kind is float:
@@ -166,7 +168,8 @@ def abstract(value: object, resolve: Resolve | None = None, where: str = "argume
 def _integer(value: object, where: str) -> Type:
     assert isinstance(value, int)
     if not -(2**63) <= value < 2**63:
-        raise OverflowError(f"{where}: the int {value if value.bit_length() < 300 else '(huge)'} does not fit in 64 bits")
+        shown = f"the int {value}" if value.bit_length() < 300 else "an int"
+        raise OverflowError(f"{where}: {shown} does not fit in 64 bits")
     return Number(DType.I64)
 
 
@@ -219,7 +222,7 @@ def _refusal(value: object) -> str:
     if isinstance(value, np.generic):
         if kind in (np.longlong, np.intc):
             return f"{name}: write np.int64(x) or np.int32(x)"
-        return f"{name}: {_conversion(value.dtype).replace('x.astype(', '').replace('64)', '64(x)').replace('32)', '32(x)')}"
+        return f"{name}: " + re.sub(r"x\.astype\((np\.\w+)\)", r"\1(x)", _conversion(value.dtype))
     if isinstance(value, complex):
         return "complex numbers are not supported: pass x.real and x.imag"
     for base in (bool, int, float, str, tuple, list, dict):

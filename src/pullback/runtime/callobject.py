@@ -11,13 +11,12 @@ chains:
 
     header | function | self | - | vectorcall | chain of positional calls | chain of bound calls
 
-so until an entry is installed, and wherever a chain ends, CPython's own vectorcall of bound methods calls `_miss(c, ...)`: no
-native code is made before a function is really called.  A chain is an array of entries, the newest first.
+so until an entry is installed, and wherever a chain ends, CPython's own vectorcall of bound methods calls
+`_miss(c, ...)`: no native code is made before a function is called.  A chain is an array of entries, the newest first.
 """
 
 from __future__ import annotations
 
-import copyreg
 import ctypes
 import functools
 import inspect
@@ -155,7 +154,7 @@ class CallObject(_Base):  # type: ignore[misc]
     function: the Python function it stands for, as `__wrapped__`; name, docstring and signature are taken from it.
     specialise: called as specialise(self, arguments, keywords) when no entry applies.  The arguments are all the
         parameters in order, defaults filled in, and there are no keywords, unless the function takes *args or **kwargs.
-    recipe: (callable, arguments) that makes an equal object; used by pickle and copy where the name does not lead here.
+    recipe: (callable, arguments) that makes an equal object; used by pickle where the name does not lead here.
     """
 
     __wrapped__: Callable[..., object]
@@ -166,10 +165,13 @@ class CallObject(_Base):  # type: ignore[misc]
         specialise: Specialise,
         recipe: tuple[Callable[..., object], tuple[object, ...]] | None = None,
     ) -> None:
-        functools.update_wrapper(self, function)
+        # Another call object's attributes are its own business: only its name and the like are taken.
+        updated = () if isinstance(function, CallObject) else functools.WRAPPER_UPDATES
+        functools.update_wrapper(self, function, updated=updated)
         self._specialise = specialise
         self._recipe = recipe
-        self._binder = _binder(function)
+        self._python = _python_function(function)
+        self._binder = _binder(self._python)
         self._entries: tuple[Entry, ...] = ()
         self._chains: list[object] = []
         self._lock = threading.RLock()
@@ -220,8 +222,9 @@ class CallObject(_Base):  # type: ignore[misc]
         """All the parameters in order, as CPython would bind them: TypeError with its message if they do not fit."""
         if self._binder is None:
             raise TypeError(f"{self.__name__} takes a variable number of arguments")
-        self._binder.__defaults__ = getattr(self.__wrapped__, "__defaults__", None)
-        self._binder.__kwdefaults__ = getattr(self.__wrapped__, "__kwdefaults__", None)
+        assert self._python is not None
+        self._binder.__defaults__ = self._python.__defaults__
+        self._binder.__kwdefaults__ = self._python.__kwdefaults__
         return self._binder(*arguments, **keywords)  # type: ignore[no-any-return]
 
     def _miss(self, /, *arguments: object, **keywords: object) -> object:
@@ -246,20 +249,26 @@ class CallObject(_Base):  # type: ignore[misc]
     def __repr__(self) -> str:
         return f"<compiled {getattr(self, '__qualname__', '?')} of {getattr(self, '__module__', '?')}>"
 
+    def __copy__(self) -> CallObject:
+        return self
+
+    def __deepcopy__(self, memo: object) -> CallObject:
+        return self
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         name = getattr(self, "__qualname__", "")
         if _found_by_name(getattr(self, "__module__", ""), name) is self:
             return name
         if self._recipe is not None:
             return self._recipe
-        return copyreg.__reduce_ex__(self, protocol)  # type: ignore[attr-defined]
+        raise TypeError(f"{self!r} cannot be pickled: it is not found as {name} in its module")
 
 
 _MISS_FUNCTION = CallObject._miss
 
 
 def _inherit_vectorcall() -> None:
-    """CPython 3.11 does not let a class written in Python inherit the vectorcall; without it a call costs twice as much."""
+    """CPython 3.11 does not let a class written in Python inherit the vectorcall; calls would cost twice as much."""
     if sys.version_info >= (3, 12) or CallObject.__flags__ & _HAVE_VECTORCALL:
         return
     flags = ctypes.c_ulong.from_address(id(CallObject) + layout.TYPE_FLAGS)
@@ -277,11 +286,18 @@ def _found_by_name(module: str, qualified: str) -> object:
     return found
 
 
-def _binder(function: Callable[..., object]) -> Any:
+def _python_function(function: object) -> types.FunctionType | None:
+    """The function, written in Python, whose parameters the call object has."""
+    while isinstance(function, CallObject):
+        function = function.__wrapped__
+    return function if isinstance(function, types.FunctionType) else None
+
+
+def _binder(function: types.FunctionType | None) -> Any:
     """A function of the same name and parameters that gives them back as a tuple; None for *args and **kwargs."""
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if function is None or function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return None
+    code = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     # Names are put in place afterwards: a user's parameter may be called as one likes.
@@ -295,5 +311,5 @@ def _binder(function: Callable[..., object]) -> Any:
         co_varnames=positional + keyword_only, co_name=code.co_name, co_qualname=code.co_qualname
     )
     binder = types.FunctionType(made, {}, code.co_name)
-    binder.__qualname__ = getattr(function, "__qualname__", code.co_name)
+    binder.__qualname__ = function.__qualname__
     return binder

@@ -44,7 +44,7 @@ class Site(Protocol):
 def make_error(sites: Sequence[Site], span: Span, status: int, number: int, *payload: int) -> BaseException:
     """The exception for a status of compiled code, with its traceback.  Called by compiled code, which raises it.
 
-    `sites` are the checks of the program and `number` the one that failed (status 1); `span` is the function that was called.
+    `sites` are the checks of the program and `number` the one that failed (status 1); `span` is the called function.
     """
     if status == FAILED and 0 <= number < len(sites):
         site = sites[number]

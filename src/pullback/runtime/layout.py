@@ -5,8 +5,8 @@
     cell           content 16                      ndarray   data 16, rank 24, sizes 32, strides 40, descr 56, flags 64
     bound method   function 16, self 24, vectorcall 40
 
-The figures follow from `object.__basicsize__`; `verify` compares them with live objects before anything is compiled, so an
-interpreter with another layout is refused by name and never misread.
+The figures follow from `object.__basicsize__`; `verify` compares them with live objects before anything is compiled, so
+an interpreter with another layout is refused by name and never misread.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pullback.types import DType
 
 __all__ = [
     "ALIGNED", "ARRAY_DATA", "ARRAY_DESCR", "ARRAY_FLAGS", "ARRAY_RANK", "ARRAY_SIZES", "ARRAY_STRIDES", "CELL_CONTENT",
-    "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH", "LIST_ITEMS", "METHOD_FUNCTION",
-    "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE", "TUPLE_ITEMS", "TYPE_FLAGS", "WRITEABLE",
-    "numpy_type_numbers", "verify",
+    "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH", "LIST_ITEMS",
+    "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE", "TUPLE_ITEMS",
+    "TYPE_FLAGS", "WRITEABLE", "numpy_type_numbers", "verify",
 ]  # fmt: skip
 
 HEADER = object.__basicsize__
@@ -54,7 +54,7 @@ NUMPY_SCALARS: dict[DType, type[np.generic]] = {
 def numpy_type_numbers(dtype: DType) -> tuple[int, ...]:
     """NumPy's numbers of the types with this representation, the usual one first (C has two 64-bit or 32-bit ints)."""
     usual = np.dtype(NUMPY_SCALARS[dtype])
-    aliases = [np.dtype(kind) for kind in (np.intc, np.long if hasattr(np, "long") else np.int_, np.longlong)]
+    aliases = [np.dtype(code) for code in "ilq"]  # int, long and long long of C
     return tuple(dict.fromkeys([usual.num, *(alias.num for alias in aliases if alias == usual)]))
 
 
@@ -86,7 +86,7 @@ def _array_faults() -> list[str]:
 def _object_faults() -> list[str]:
     value, pair, items = 0.1, (object(), 0.5), [object(), 0.5]
     cell = types.CellType(value)
-    method = _Probe().method
+    method = types.MethodType(_object_faults, pair)
     facts = {
         "object type": (_word(id(value) + OBJECT_TYPE), id(float)),
         "float": (_bits(id(value) + FLOAT_VALUE, 8), np.float64(value).tobytes()),
@@ -101,11 +101,6 @@ def _object_faults() -> list[str]:
         "type flags": (_word(id(float) + TYPE_FLAGS), float.__flags__),
     }
     return [name for name, (found, known) in facts.items() if found != known]
-
-
-class _Probe:
-    def method(self) -> None:
-        """A bound method to look at."""
 
 
 def _scalar_faults() -> list[str]:
@@ -123,7 +118,7 @@ def verify() -> None:
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
         raise RuntimeError("pullback needs CPython on a 64-bit little-endian processor")
     if not getattr(sys, "_is_gil_enabled", lambda: True)() or HEADER != 16:
-        raise RuntimeError("pullback does not support free-threaded or traced builds of CPython: use the standard build")
+        raise RuntimeError("pullback does not support free-threaded builds of CPython: use the standard build")
     if hasattr(sys, "gettotalrefcount"):
         raise RuntimeError("pullback does not support debug builds of CPython: use the standard build")
     faults = _object_faults() + _scalar_faults() + _array_faults()

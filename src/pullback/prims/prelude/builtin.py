@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from pullback.prims.prelude.intrinsics import attach, fma, rint, stop
@@ -89,7 +88,7 @@ def min_other(iterable: Any) -> Any:
     return best
 
 
-def round_digits(x: float, scale: float) -> float:
+def round_digits(x: float, scale: float) -> Any:
     """x to a number of decimals (scale = 10**digits), correctly: the exact product decides, ties go to even."""
     product = x * scale
     if not abs(product) < 4503599627370496.0:
@@ -106,8 +105,8 @@ def round_digits(x: float, scale: float) -> float:
     return nearest / scale
 
 
-FUNCTIONS: dict[str, FunctionType] = {
+FUNCTIONS: dict[str, Any] = {
     "builtins.sum": sum_, "builtins.any": any_, "builtins.all": all_,
     "pullback.max_float": max_float, "pullback.min_float": min_float,
     "pullback.max_other": max_other, "pullback.min_other": min_other, "pullback.round_digits": round_digits,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip

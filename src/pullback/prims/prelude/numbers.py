@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import FunctionType
 from typing import Any
 
 __all__ = ["FUNCTIONS"]
@@ -96,7 +95,7 @@ def isqrt(n: int) -> int:
     return root
 
 
-def isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+def isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> Any:
     if rel_tol < 0.0 or abs_tol < 0.0:
         raise ValueError("tolerances must be non-negative")
     if a == b:
@@ -111,7 +110,7 @@ def dist(p: Any, q: Any) -> float:
     total = 0.0
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
-    for a, b in zip(p, q):
+    for a, b in zip(p, q, strict=True):
         total = math.hypot(total, float(a) - float(b))
     return total
 
@@ -142,7 +141,7 @@ def sumprod(p: Any, q: Any) -> Any:
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
     total = 0
-    for a, b in zip(p, q):
+    for a, b in zip(p, q, strict=True):
         total = total + a * b
     return total
 
@@ -155,7 +154,7 @@ def modf(x: Any) -> tuple[float, float]:
     return math.copysign(abs(y - whole), y), whole
 
 
-def ldexp(x: Any, n: int) -> float:
+def ldexp(x: Any, n: int) -> Any:
     y = float(x)
     if y == 0.0 or not math.isfinite(y):
         return y
@@ -206,8 +205,8 @@ def ulp(x: Any) -> float:
     return up - y
 
 
-FUNCTIONS: dict[str, FunctionType] = {
+FUNCTIONS: dict[str, Any] = {
     f"math.{f.__name__}": f
     for f in (degrees, radians, gcd, lcm, factorial, comb, perm, isqrt, isclose, dist, fsum, prod, sumprod, modf, ldexp,
               frexp, ulp)
-}  # type: ignore[misc]  # fmt: skip
+}  # fmt: skip

@@ -1,0 +1,224 @@
+"""Warm starts: native code kept under what was asked for, so that nothing is parsed, inferred or emitted again.
+
+    key = request_key("call", f, (2.0,), "options")    from f's code object, the types of the arguments, the options
+    save(key, f, entry)                                after compiling
+    load(key, f)                                       in another process: linked code, in a few milliseconds
+
+The code refers to objects: dicts of globals, cells, helper functions, strings.  Each is written down as a way to find it
+from `f` (its third cell; the global `helper` of its module; the code of that) and found again when loading; functions on
+the way must still have the same code.  What the guards of the code check is checked by the code itself: a loaded entry
+may find that it does not apply, and then the caller compiles as if nothing had been there.  An object that cannot be
+named so means that nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.codegen import abi, build, cache
+from pullback.codegen.target import fingerprint
+from pullback.diagnostic import InternalError, Span
+from pullback.runtime.boundary import ABSENT, Boundary, abstract, read
+from pullback.types import Type
+
+__all__ = ["load", "request_key", "save"]
+
+# A way to an object: () is the function asked for; (way, "cell", 2), (way, "read", kind, name) and so on go on.
+Way = tuple[Any, ...]
+
+
+class _Nameless(Exception):
+    """An object that cannot be found again from the function."""
+
+
+# --------------------------------------------------------------------------------------------------- fingerprints
+
+
+def _code_print(code: types.CodeType) -> str:
+    """A hash of all that a code object says, source positions and nested code included."""
+    parts: list[object] = [
+        *(code.co_code, code.co_linetable, code.co_exceptiontable, code.co_flags),
+        *(code.co_filename, code.co_qualname, code.co_firstlineno),
+        *(code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount),
+        *(code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars),
+    ]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            parts.append(_code_print(constant))
+        else:
+            parts.append(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The names that code and the code nested in it may look up."""
+    nested = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(_names, nested))
+
+
+def _print(value: Any) -> str | None:
+    """What must be equal when an object is found again: of functions and of jit(f), grad(f), ...; None for others.
+
+    A name that was not a global must not be one now: it may have been that of a builtin.
+    """
+    if isinstance(value, types.FunctionType):
+        missing = sorted(_names(value.__code__).difference(value.__globals__))
+        return f"{_code_print(value.__code__)} {' '.join(missing)}"
+    request = getattr(value, "__pullback__", None)
+    return None if request is None else repr((request[0], request[2]))
+
+
+class _Ways:
+    """The objects that can be found from a function, by identity."""
+
+    def __init__(self, root: object) -> None:
+        self.prints: list[tuple[Way, str]] = []
+        self._known: dict[int, Way] = {}
+        self._kept: list[object] = []  # so that identities stay
+        self.add((), root)
+
+    def add(self, way: Way, value: Any) -> None:
+        """Note an object and what it leads to."""
+        if id(value) in self._known:
+            return
+        self._note(way, value)
+        mark = _print(value)
+        if mark is None:
+            return
+        self.prints.append((way, mark))
+        if isinstance(value, types.FunctionType):
+            self._note((way, "code"), value.__code__)
+            self._note((way, "globals"), value.__globals__)
+            for i, cell in enumerate(value.__closure__ or ()):
+                self._note((way, "cell", i), cell)
+        else:
+            self.add((way, "of"), value.__pullback__[1])
+
+    def _note(self, way: Way, value: object) -> None:
+        self._known.setdefault(id(value), way)
+        self._kept.append(value)
+
+    def follow(self, boundary: Boundary) -> None:
+        """Note the functions that guards expect in places that are known."""
+        for guard in boundary.guards:
+            if _print(guard.expected) is not None:
+                self.add((self.find(guard.container), "read", guard.kind, guard.key), guard.expected)
+
+    def find(self, value: Any) -> Way:
+        """The way to an object."""
+        known = self._known.get(id(value))
+        if known is not None:
+            return known
+        if isinstance(value, types.ModuleType) and sys.modules.get(value.__name__) is value:
+            return ("module", value.__name__)
+        if type(value) is dict:
+            module = sys.modules.get(str(value.get("__name__")))
+            if module is not None and vars(module) is value:
+                return (("module", module.__name__), "names")
+        if isinstance(value, np.dtype) and np.dtype(value.str) is value:
+            return ("dtype", value.str)
+        if isinstance(value, np.bool_):
+            return ("numpy bool", bool(value))
+        return ("pickle", _pickled(value))
+
+
+_VALUES = (str, int, float, Span)
+
+
+def _pickled(value: object) -> bytes:
+    """What is as good as itself after pickling: a text, a number, error sites, or something found by its name."""
+    by_value = type(value) in _VALUES or (type(value) is tuple and all(type(v) is abi.ErrorSite for v in value))
+    try:
+        data = pickle.dumps(value)
+        if by_value or pickle.loads(data) is value:
+            return data
+    except Exception as error:  # pickle and the objects' own methods raise anything
+        raise _Nameless(repr(value)) from error
+    raise _Nameless(repr(value))
+
+
+def _go(way: Way, root: Any) -> Any:
+    """The object at the end of a way; LookupError or AttributeError if there is none any more."""
+    match way:
+        case ():
+            return root
+        case ("module", name):
+            return sys.modules[name]
+        case ("dtype", name):
+            return np.dtype(name)
+        case ("numpy bool", value):
+            return np.bool_(value)
+        case ("pickle", data):
+            value = pickle.loads(data)
+            return sys.intern(value) if type(value) is str else value
+        case (start, "names"):
+            return vars(_go(start, root))
+        case (start, "code"):
+            return _go(start, root).__code__
+        case (start, "globals"):
+            return _go(start, root).__globals__
+        case (start, "cell", number):
+            return _go(start, root).__closure__[number]
+        case (start, "of"):
+            return _go(start, root).__pullback__[1]
+        case (start, "read", kind, key):
+            found = read(kind, _go(start, root), key)
+            if found is ABSENT:
+                raise LookupError(key)
+            return found
+    raise LookupError(way)
+
+
+# ------------------------------------------------------------------------------------------------ keys and entries
+
+
+def request_key(kind: str, function: object, arguments: Sequence[object], options: str) -> str | None:
+    """The name under which code for this request is kept; None if an argument is (or holds) a function."""
+    try:
+        shapes = [abstract(argument, _refuse) for argument in arguments]
+    except (TypeError, OverflowError):
+        return None
+    prints = _Ways(function).prints
+    return cache.key("manifest", cache.compiler_fingerprint(), fingerprint(), kind, options, repr(shapes), repr(prints))
+
+
+def _refuse(value: object) -> Type:
+    raise TypeError(f"{value!r} is no plain value")
+
+
+def save(key: str | None, function: object, entry: build.Entry) -> None:
+    """Keep the code of an entry.  Does nothing where that is not possible."""
+    if key is None or entry.boundary is None:
+        return
+    ways = _Ways(function)
+    try:
+        ways.follow(entry.boundary)
+        objects = [ways.find(value) for value in entry.artifact.objects]
+    except _Nameless:
+        return
+    cache.store(key, pickle.dumps((entry.artifact.code, entry.artifact.imports, objects, ways.prints)))
+
+
+def load(key: str | None, function: object) -> build.Entry | None:
+    """The code kept under a key, linked; None if there is none or if what it refers to has changed.
+
+    Whether its guards hold shows when it is called.
+    """
+    data = cache.load(key) if key is not None else None
+    if data is None:
+        return None
+    try:
+        code, imports, ways, prints = pickle.loads(data)
+        if any(_print(_go(way, function)) != mark for way, mark in prints):
+            return None
+        objects = tuple(_go(way, function) for way in ways)
+        return build.link(build.Artifact(code, imports, objects), {})
+    except (LookupError, AttributeError, TypeError, ValueError, ImportError, pickle.UnpicklingError, InternalError):
+        return None
