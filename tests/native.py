@@ -19,12 +19,12 @@ from pullback.types import ArrayRef, DType, Scalar
 RELEASE = "\ndefine void @release(ptr %context) {\n  call void @pb.free_all(ptr %context)\n  ret void\n}\n"
 
 
-def shim(program, name):
-    """Text of `i32 @"shim.<name>"(ptr context, ptr arguments, ptr results)`: pieces in and out of cells of 8 bytes."""
+def shim(program, name, symbol):
+    """Text of `i32 @symbol(ptr context, ptr arguments, ptr results)`: pieces in and out of cells of 8 bytes."""
     body = program.functions[name].body
     types, results = (abi.all_pieces(v.type for v in values) for values in (body.params, body.results))
     result = abi.result_type(v.type for v in body.results)
-    lines = [f'define i32 @"shim.{name}"(ptr %context, ptr %arguments, ptr %results) {{']
+    lines = [f"define i32 @{symbol}(ptr %context, ptr %arguments, ptr %results) {{"]
     for i, type_ in enumerate(types):
         lines.append(f"  %p{i} = getelementptr i8, ptr %arguments, i64 {8 * i}")
         memory_type = "i8" if type_ == "i1" else type_
@@ -34,7 +34,8 @@ def shim(program, name):
     given = "".join(f", {t} %x{i}" for i, t in enumerate(types))
     lines.append(f"  %r = call {result} {abi.function_symbol(name)}(ptr %context{given})")
     for i, type_ in enumerate(results):
-        lines += [f"  %v{i} = extractvalue {result} %r, {i + 1}", f"  %q{i} = getelementptr i8, ptr %results, i64 {8 * i}"]
+        lines += [f"  %v{i} = extractvalue {result} %r, {i + 1}"]
+        lines += [f"  %q{i} = getelementptr i8, ptr %results, i64 {8 * i}"]
         if type_ == "i1":
             lines += [f"  %w{i} = zext i1 %v{i} to i64", f"  store i64 %w{i}, ptr %q{i}"]
         else:
@@ -51,11 +52,11 @@ class Native:
         options = options or emit.Options()
         options = emit.Options(options.fastmath, options.target, (*options.helpers, "pb.free_all"))
         self.module = emit.emit_program(program, options)
-        shims = "".join(shim(program, f) for f in program.functions)
+        self.symbols = {f: f"shim.{i}" for i, f in enumerate(program.functions)}
+        shims = "".join(shim(program, f, symbol) for f, symbol in self.symbols.items())
         self.text = self.module.text + shims + RELEASE
         code = jit.compile_object(self.text, jit.Options(level=level, large=10**9))
-        names = [f"shim.{f}" for f in program.functions]
-        self.library = jit.link(code, self.module.externals, [*names, "release"])
+        self.library = jit.link(code, self.module.externals, [*self.symbols.values(), "release"])
 
     def raw(self, cells, results, name=None, stack_limit=0, fuel=memory.REFILL):
         """Call with cells; the cells of the results.  `release` must follow."""
@@ -64,7 +65,7 @@ class Native:
         self.context[abi.FUEL // 8] = fuel
         given, taken = (ctypes.c_int64 * max(1, len(cells)))(*cells), (ctypes.c_int64 * max(1, results))()
         kind = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)  # keeps the GIL, passes on exceptions
-        function = kind(self.library.addresses[f"shim.{name or self.entry}"])
+        function = kind(self.library.addresses[self.symbols[name or self.entry]])
         self.status = function(*map(ctypes.addressof, (self.context, given, taken)))
         return list(taken)
 

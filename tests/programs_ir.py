@@ -99,6 +99,8 @@ class Maker:
             name, operands = self.random.choice(COMPARISONS), [self.pick(scope, F64, emit) for _ in range(2)]
         elif kind == "int":
             name, operands = self.random.choice(INT_TESTS), [self.pick(scope, I64, emit) for _ in range(2)]
+            if name == "ult":  # promised for sizes only
+                operands[1] = emit("maximum", operands[1], emit.integer(0))
         elif kind == "logic":
             name = self.random.choice(["and_", "or_", "xor_"])
             operands = [self.pick(scope, BOOL, emit) for _ in range(2)]

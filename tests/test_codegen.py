@@ -6,12 +6,13 @@ import math
 import signal
 import time
 import warnings
+from fractions import Fraction
 
 import numpy as np
-import programs_ir
 import pytest
-from native import Native, either, elementwise, function, inner, loop, program, repeat_while, sizes_of
 
+import programs_ir
+from native import Native, either, elementwise, function, inner, loop, program, repeat_while, sizes_of
 from pullback import interp
 from pullback.codegen import abi, emit, jit, memory, target
 from pullback.diagnostic import InternalError, Span
@@ -36,7 +37,22 @@ SAMPLES = {
     DType.BOOL: [False, True],
 }
 OWN = {"const", "powi", "cast"}
-ROUNDED_TWICE = {"fma"}  # the interpreter's is not fused
+
+
+def fused(x, y, z):
+    """fma; the interpreter's rounds twice."""
+    if not all(map(np.isfinite, (x, y, z))):
+        return x * y + z if np.isfinite(x * y) or np.isnan(x * y) or not (np.isfinite(x) and np.isfinite(y)) else z
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    try:
+        near = type(x)(float(exact)) if exact else x * y + z
+    except OverflowError:
+        return type(x)(np.inf if exact > 0 else -np.inf)
+    if np.isinf(near) or not exact:
+        return near
+    # Rounding to float64 before float32 may miss by one.
+    beside = [near, *(n for n in np.nextafter(near, np.array([-np.inf, np.inf], near.dtype)) if np.isfinite(n))]
+    return min(beside, key=lambda n: abs(Fraction(float(n)) - exact))
 
 
 def scalar_cases():
@@ -70,20 +86,33 @@ def test_scalar_primitives(scalars):
     native, cases = scalars
     assert len(cases) > 100
     for name, prim, types in cases:
+        impl = fused if prim.name == "fma" else prim.impl
         exact = not any(isinstance(text, Elementary) for text in (prim.lower or {}).values())
         for values in itertools.product(*(SAMPLES[t.dtype] for t in types)):
-            if prim.name in ("polygamma",) and not 0 <= values[0] < 20:
+            if outside(prim.name, values):
                 continue
             given = [NUMPY_DTYPES[t.dtype](v) for t, v in zip(types, values, strict=True)]
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 expected = native.program.functions[name].body.results[0].type
                 try:
-                    expected = NUMPY_DTYPES[expected.dtype](prim.impl(*given))
+                    expected = NUMPY_DTYPES[expected.dtype](impl(*given))
                 except OverflowError:  # of the reference: polygamma near 0
                     continue
             (found,) = native(*given, name=name)
-            assert same(found, expected, exact and prim.name not in ROUNDED_TWICE), (name, values, found, expected)
+            assert same(found, expected, exact), (name, values, found, expected)
+
+
+def outside(name, values):
+    """Outside the domain of the row, or where the interpreter loses the sign of an overflow."""
+    match name:
+        case "polygamma":
+            return not 0 <= values[0] < 20
+        case "ult":
+            return values[1] < 0
+        case "gamma":
+            return values[0] == -1e-310
+    return False
 
 
 def same(found, expected, exact):
@@ -164,7 +193,10 @@ def test_if_for_while():
 
 @pytest.mark.parametrize("n", [-1, 0, 1, 5, 10**6])
 def test_constant_trip_counts(n):
-    native = Native(program([F64], lambda e, x: loop(e, e.integer(n), [x], lambda b, k, s: [b("add", s, b.constant(1.0))])))
+    def build(e, x):
+        return loop(e, e.integer(n), [x], lambda b, k, s: [b("add", s, b.constant(1.0))])
+
+    native = Native(program([F64], build))
     assert native(0.0) == [max(n, 0)]
 
 
@@ -289,7 +321,10 @@ def forever(e, x):
         return loop(b, huge, [x], lambda i, k, y: [i("add", i("mul", y, y), one)])
 
     def nested(b):
-        return loop(b, huge, [x], lambda i, k, y: loop(i, i("shr", k, i.integer(60)), [y], lambda j, _, z: [j("add", z, one)]))
+        def inside(i, k, y):
+            return loop(i, i("shr", k, i.integer(60)), [y], lambda j, _, z: [j("add", z, one)])
+
+        return loop(b, huge, [x], inside)
 
     return either(
         e, e("lt", x, one), spin, lambda b: either(b, b("lt", x, b.constant(2.0)), count, nested)
@@ -383,8 +418,8 @@ def layouts(shape):
 
 
 SHAPES = [((5, 7), (5, 7)), ((5, 7), (7,)), ((5, 7), (1, 7)), ((5, 7), (5, 1)), ((5, 1), (1, 7)), ((1,), (5, 7)),
-          ((40, 50), (40, 50)), ((0, 3), (3,)), ((3, 0), (1,)), ((1, 1), (1, 1)), ((3, 4, 5), (4, 1)), ((2000,), (2000,)),
-          ((2000,), (1,)), ((), (3,)), ((), ()), ((1, 1, 2000), (3, 1, 1))]  # fmt: skip
+          ((40, 50), (40, 50)), ((0, 3), (3,)), ((3, 0), (1,)), ((1, 1), (1, 1)), ((3, 4, 5), (4, 1)),
+          ((2000,), (2000,)), ((2000,), (1,)), ((), (3,)), ((), ()), ((1, 1, 2000), (3, 1, 1))]  # fmt: skip
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -585,7 +620,8 @@ def test_matmul(dtype):
 
     native = Native(program([type_] * 3, build))
     rtol = {DType.F64: 1e-11, DType.F32: 1e-3}.get(dtype, 0)
-    sizes = [(2, 3, 4), (1, 1, 1), (1, 50, 60), (50, 60, 1), (1, 900, 1), (40, 1, 30), (33, 17, 40), (0, 3, 2), (30, 0, 40)]
+    sizes = [(2, 3, 4), (1, 1, 1), (1, 50, 60), (50, 60, 1), (1, 900, 1), (40, 1, 30), (33, 17, 40),
+             (0, 3, 2), (30, 0, 40)]  # fmt: skip
     for m, k, n in sizes:
         for i, j, l in itertools.product(range(4), range(4), range(4) if (m, k, n) == (33, 17, 40) else (0, 2)):
             a, b = matrix(m, k, i, numpy_), matrix(k, n, j, numpy_)
@@ -601,7 +637,7 @@ def matrix(rows, columns, layout, dtype):
     """Row-major, column-major, spread, reversed."""
     shape = {0: (rows, columns), 1: (columns, rows), 2: (2 * rows, 3 * columns), 3: (rows, columns)}[layout]
     kind = np.dtype(dtype).kind
-    a = RNG.integers(0, 2, shape) if kind == "b" else RNG.integers(-9, 9, shape) if kind == "i" else RNG.normal(size=shape)
+    a = RNG.normal(size=shape) if kind == "f" else RNG.integers(*((0, 2) if kind == "b" else (-9, 9)), shape)
     a = a.astype(dtype)
     return {0: a, 1: a.T, 2: a[::2, ::3], 3: a[::-1]}[layout]
 
@@ -758,13 +794,14 @@ def test_random_programs(seed):
     random = np.random.default_rng(seed)
     for _ in range(6):
         a = random.normal(size=2 * random.integers(0, 9))[::2]
-        arguments = [random.normal(), random.normal() * 3, random.integers(-3, 12), random.integers(-3, 9), random.random() < 0.5]
-        arguments = [np.float64(arguments[0]), np.float64(arguments[1]), *map(np.int64, arguments[2:4]), np.bool_(arguments[4]), a]
-        expected, found = (outcome(run) for run in (
-            lambda: interp.run(typed, [v.copy() for v in arguments]), lambda: native(*arguments)))  # fmt: skip
+        x, y, n, m = random.normal(), random.normal() * 3, random.integers(-3, 12), random.integers(-3, 9)
+        arguments = [np.float64(x), np.float64(y), np.int64(n), np.int64(m), np.bool_(random.random() < 0.5), a]
+        expected = outcome(lambda: interp.run(typed, [v.copy() for v in arguments]))
+        found = outcome(lambda: native(*arguments))
         assert type(expected) is type(found) and len(expected) == len(found), (expected, found)
-        for x, y in zip(expected, found, strict=True):
-            assert x == y if isinstance(x, str) else np.allclose(x, y, rtol=1e-9, atol=0, equal_nan=True), (expected, found)
+        for p, q in zip(expected, found, strict=True):
+            close = p == q if isinstance(p, str) else np.allclose(p, q, rtol=1e-9, atol=0, equal_nan=True)
+            assert close, (expected, found)
 
 
 def outcome(run):

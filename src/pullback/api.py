@@ -87,16 +87,31 @@ def _specialise(compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, A
         raise TypeError(f"{compiled.__name__} takes no keyword arguments {', '.join(keywords)}")
     with _lock:
         found = compiled.call_bound(*arguments) if compiled.entries else MISS
-        if found is MISS:
-            entry = _compile(_request(compiled, arguments), compiled.options)
-            compiled.install(entry)
-            compiled.reasons.append(", ".join(type(a).__name__ for a in arguments))
-    if found is not MISS:
-        return found
+        if found is not MISS:  # another thread compiled it meanwhile
+            return found
+        request = _request(compiled, arguments)
+        kept = _install_kept(compiled, request)
+        if not kept:
+            compiled.install(_compile(request, compiled.options))
+        compiled.reasons.append(", ".join(type(a).__name__ for a in arguments))
     result = compiled.call_bound(*arguments)
+    if result is MISS and kept:  # what the guards ask for has changed since the code was kept
+        with _lock:
+            compiled.remove(kept)
+            compiled.install(_compile(request, compiled.options))
+        result = compiled.call_bound(*arguments)
     if result is MISS:
         raise InternalError(f"{compiled.__name__}: the code just compiled does not accept its own arguments")
     return result
+
+
+def _install_kept(compiled: Any, request: pipeline.Request) -> Any:
+    """Install code that an earlier process left; None where there is none."""
+    entry = pipeline.load_entry(request, compiled.options)
+    if entry is not None:
+        _counter["compilations"] += 1
+        compiled.install(entry)
+    return entry
 
 
 def _compile(request: pipeline.Request, options: pipeline.Options) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pullback import ad, front
-from pullback.codegen import build
+from pullback.codegen import build, manifest
 from pullback.infer import Entry, Request, Session, infer_entry, new_session
 from pullback.infer import Options as Meaning
 from pullback.ir.check import check_program
@@ -19,7 +19,7 @@ from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
 from pullback.passes import bounds, cse, dce, inline, licm, ownership, simplify
 
-__all__ = ["Lowered", "Options", "Request", "compile_entry", "lower", "optimise"]
+__all__ = ["Lowered", "Options", "Request", "compile_entry", "load_entry", "lower", "optimise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,9 @@ class Options:
     verify: bool = False
 
 
+DEFAULT = Options()
+
+
 @dataclass(slots=True)
 class Lowered:
     """A Program ready for code generation; `stages` holds the text after each stage, where it was asked for."""
@@ -51,7 +54,7 @@ class Lowered:
         return self.entry.program
 
 
-def lower(request: Request, options: Options = Options(), *, keep: bool = False) -> Lowered:
+def lower(request: Request, options: Options = DEFAULT, *, keep: bool = False) -> Lowered:
     """Infer, differentiate and optimise what the request reaches."""
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
     session = new_session(front.parse, meaning)
@@ -72,10 +75,21 @@ def lower(request: Request, options: Options = Options(), *, keep: bool = False)
     return lowered
 
 
-def compile_entry(request: Request, options: Options = Options()) -> build.Entry:
-    """Native code for the request."""
+def load_entry(request: Request, options: Options = DEFAULT) -> build.Entry | None:
+    """Native code kept by an earlier process for the same request, if there is any; it may still turn out not to apply."""
+    return manifest.load(_key(request, options), request.function)
+
+
+def compile_entry(request: Request, options: Options = DEFAULT) -> build.Entry:
+    """Native code for the request, kept for later processes."""
     lowered = lower(request, options)
-    return build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
+    entry = build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
+    manifest.save(_key(request, options), request.function, entry)
+    return entry
+
+
+def _key(request: Request, options: Options) -> str | None:
+    return manifest.request_key(request.kind, request.function, request.arguments, repr((options, request.keyword_only)))
 
 
 def _untyped(session: Session) -> str:

@@ -173,7 +173,7 @@ class Closer:
     def steps(self, pair: Pair, value: Value, region: Region) -> tuple[Value, Op] | None:
         """For a carried integer that steps by a constant: its first value and the op that steps."""
         body, offset = pair.body, pair.forward.name == "for"
-        if value not in body.params or value.type != I64:
+        if value not in body.params[offset:] or value.type != I64:
             return None
         place = body.params.index(value)
         op = self.tables.maker.get(body.results[place - offset])
@@ -346,7 +346,8 @@ class Closer:
         aliases, makers = self.primal.aliases, self.tables.maker
         bases = {aliases.base(v) for v in used}
         fetched = {self._kind(op.operands[0]): op for op in self.primal.frees if self._fetched(op.operands[0])}
-        for value in bases:
+        freed_here = {op.operands[0] for op in self.primal.frees if not self._fetched(op.operands[0])}
+        for value in bases - freed_here:
             op = fetched.get(self._kind(value))
             if op is not None:
                 self.needed_later.add(self._kind(value))

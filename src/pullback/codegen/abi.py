@@ -21,8 +21,8 @@ from pullback.types import ArrayRef, DType, Machine, Scalar
 
 __all__ = [
     "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "LIST", "LLVM",
-    "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "SITE", "STACK_LIMIT", "TOO_DEEP", "ErrorSite", "Module", "Record",
-    "all_pieces", "function_symbol", "pieces", "record", "result_type",
+    "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "SITE", "STACK_LIMIT", "TOO_DEEP", "ErrorSite", "Module",
+    "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
 ]  # fmt: skip
 
 # Statuses.
@@ -60,8 +60,8 @@ class ErrorSite:
 class Module:
     """LLVM text of a Program and what goes with it.
 
-    `definitions` are the functions, constants and metadata; `declarations` the declarations they need, by symbol, so that
-    text added to the module can avoid declaring one twice; `text` is both.  Text that is added may use metadata
+    `definitions` are the functions, constants and metadata; `declarations` the declarations they need, by symbol, so
+    that text added to the module can avoid declaring one twice; `text` is both.  Text that is added may use metadata
     numbers from 100000 on.  `externals` are addresses to import under the names in the text; `exported` are the names
     with external linkage.
     """

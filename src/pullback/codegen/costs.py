@@ -8,6 +8,8 @@ is counted here is the straight-line rest of a block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims.base import Elementary
 
@@ -76,7 +78,7 @@ def recursive_functions(program: Program) -> frozenset[str]:
     open_: dict[str, None] = {}
     found: set[str] = set()
     for root in calls:
-        work = [(root, iter(()))] if root not in index else []
+        work: list[tuple[str, Iterator[str]]] = [(root, iter(()))] if root not in index else []
         while work:
             name, _ = work[-1]
             if name not in index:
@@ -95,7 +97,7 @@ def recursive_functions(program: Program) -> frozenset[str]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[name])
                 if low[name] == index[name]:
-                    component = []
+                    component: list[str] = []
                     while not component or component[-1] != name:
                         component.append(open_.popitem()[0])
                     if len(component) > 1 or name in calls.get(name, ()):

@@ -2,9 +2,10 @@
 
     r, s = elementwise{rank: 2, outputs: (new, sum)}(n0, n1, a, b) { x, y: x*y, x }
 
-becomes: align every array with the space (stride 0 where it is broadcast); where all are laid out alike, run the space as
-one long axis; then a nest of loops over rows in strips.  There are up to two nests: `fast` where along the last axis all
-elements lie side by side and no written array overlaps another one (LLVM vectorises it), and one for all other cases.
+becomes: align every array with the space (stride 0 where it is broadcast); where all are laid out alike, run the space
+as one long axis; then a nest of loops over rows in strips.  There are up to two nests: `fast` where along the last axis
+all elements lie side by side and no written array overlaps another one (LLVM vectorises it), and one for all other
+cases.
 
 Sums of floats are not one chain of additions: 512 elements at a time are added up in an order that LLVM chooses when
 it compiles (vector lanes), and these partial sums are added with compensation (two-sum).  The error is about that of 21

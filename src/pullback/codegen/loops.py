@@ -4,8 +4,8 @@
                                                       for k in range(k0, min(k0 + STRIP, n)): body
                                                       fuel -= work;  poll if fuel < 0
 
-The inner loop has one exit, a trip count known at its entry and no calls of its own: LLVM moves invariants out of it and
-vectorises it.  A `for` of constant, small length is not cut; its work counts with what is around it.
+The inner loop has one exit, a trip count known at its entry and no calls of its own: LLVM moves invariants out of it
+and vectorises it.  A `for` of constant, small length is not cut; its work counts with what is around it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) 
 
 
 def repeat(
-    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step, metadata: str = ""
-) -> list[str]:
+    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step,
+    metadata: str = "",
+) -> list[str]:  # fmt: skip
     """Run `step` for start <= k < end, given that start < end; the carried operands after it."""
     before, head, after = w.block, w.label(), w.label()
     w.jump(head)

@@ -3,8 +3,9 @@
     c = matmul(a, b)        ->   c = fresh;  pb.matmul.f64(context, m, n, k, a, strides, b, strides, c, strides, 0)
     matmul_inc(s, a, b)     ->   the same with s and 1
 
-BLAS is column-major: a row-major C = A B is computed as C' = B' A'.  An operand whose rows and columns are both spread is
-copied first; a target of that kind gets its product from a temporary.  Integers and bools use the loops at every size.
+BLAS is column-major: a row-major C = A B is computed as C' = B' A'.  An operand whose rows and columns are both spread
+is copied first; a target of that kind gets its product from a temporary.  Integers and bools use the loops at every
+size.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     runtime(["pb.free"], target)   ->   Text of @pb.free, of what it calls, and the C symbols they need
 
-An allocation is 64-byte aligned and has a header of 32 bytes before its first byte: the next and the previous allocation
-of the context's list, what malloc returned, and the size.  `pb.detach` takes one off the list (it then belongs to
-Python), `pb.release` frees a detached one, `pb.free_all` frees all that are on the list.
+An allocation is 64-byte aligned and has a header of 32 bytes before its first byte: the next and the previous
+allocation of the context's list, what malloc returned, and the size.  `pb.detach` takes one off the list (it then
+belongs to Python), `pb.release` frees a detached one, `pb.free_all` frees all that are on the list.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ define internal void @pb.check_signals(ptr %result) noinline nounwind {{
   ret void
 }}
 
-define internal i32 @pb.poll(ptr %context) noinline cold nounwind memory(argmem: readwrite, inaccessiblemem: readwrite) {{
+define internal i32 @pb.poll(ptr %context) cold {_ALLOCATOR} {{
   %result = alloca i32
   %fuel = getelementptr i8, ptr %context, i64 {abi.FUEL}
   store i64 {REFILL}, ptr %fuel
@@ -220,7 +220,8 @@ done:
 
 def _on_stack(body: str) -> str:
     """Call function(argument) with the stack pointer set to `top` (16-byte aligned)."""
-    return f"\ndefine internal void @pb.on_stack(ptr %top, ptr %function, ptr %argument) noinline {{\n{body}  ret void\n}}\n"
+    head = "define internal void @pb.on_stack(ptr %top, ptr %function, ptr %argument) noinline"
+    return f"\n{head} {{\n{body}  ret void\n}}\n"
 
 
 def _asm(text: str, constraints: list[str]) -> str:
@@ -331,7 +332,8 @@ _DECLARATIONS = {
     "llvm.ptrmask.p0.i64": "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     **{f"llvm.{m}.{t}": f"declare {t} @llvm.{m}.{t}({t}, {t})" for m in ("umax", "smax") for t in ("i32", "i64")},
-    **{f"llvm.smul.with.overflow.{t}": f"declare {{{t}, i1}} @llvm.smul.with.overflow.{t}({t}, {t})" for t in ("i32", "i64")},
+    **{f"llvm.{m}.{t}": f"declare {{{t}, i1}} @llvm.{m}.{t}({t}, {t})"
+       for m in ("smul.with.overflow",) for t in ("i32", "i64")},
 }  # fmt: skip
 _SYMBOL = re.compile(r"@([\w.]+)")
 

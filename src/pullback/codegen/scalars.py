@@ -13,7 +13,7 @@ import struct
 from pullback.codegen.abi import LLVM
 from pullback.codegen.elementary import symbol
 from pullback.codegen.templates import FAST, template
-from pullback.codegen.writer import FunctionWriter, machine
+from pullback.codegen.writer import FunctionWriter
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Op, Value
 from pullback.prims.base import Elementary, Prim

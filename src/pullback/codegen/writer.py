@@ -24,8 +24,8 @@ from pullback.ir.node import Block, Op, Program, Value
 from pullback.types import DType, Machine
 
 __all__ = [
-    "CONTEXT", "ELEMENT", "HEADER", "LIKELY", "RECORD", "STORED", "UNLIKELY", "FunctionWriter", "ModuleWriter", "OpenPhis",
-    "Options", "machine",
+    "CONTEXT", "ELEMENT", "HEADER", "LIKELY", "RECORD", "STORED", "UNLIKELY", "FunctionWriter", "ModuleWriter",
+    "OpenPhis", "Options", "machine",
 ]  # fmt: skip
 
 # Metadata that every module has.  TBAA: the five kinds of memory never overlap.

@@ -47,7 +47,7 @@ class Control(Statements):
 
     def assigned(self, s: ast.For | ast.While) -> list[str]:
         first = [s.target] if isinstance(s, ast.For) else [s.test]
-        names = dict.fromkeys(name for name, _ in stores_in([*first, *s.body]))
+        names = dict.fromkeys(name for name, _ in stores_in(own_nodes([*first, *s.body])))
         return [name for name in names if name in self.scope.locals]
 
     def flag_inits(self, s: ast.stmt, frame: _Frame) -> list[Value]:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pullback.front.scope import Scope, own_nodes, stores_in
-from pullback.front.source import FunctionNode
 
 __all__ = ["Facts", "Flow", "Known", "breaks", "endless", "falls", "jumps", "reachable", "returns"]
 
@@ -57,7 +56,7 @@ class Flow:
     exit: dict[ast.AST, Facts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._reads: dict[ast.AST, Facts] = {}
+        self._effects: dict[ast.AST, _Effect] = {}
         self.body = reachable(self.scope.body)
         self._block(self.body, NOTHING, _Exits(), True)
 
@@ -103,36 +102,44 @@ class Flow:
 
     def _through(self, s: ast.stmt, roots: Sequence[ast.AST], out: Facts, keep: bool) -> Facts:
         """Facts before the evaluation of `roots`, which belong to statement `s`."""
-        stores = {name for name, node in self._stores(roots) if name in self.scope.locals}
-        assigned = {f"={name}" for name in stores}
+        effects = [self.effect(root) for root in roots]
+        assigned = NOTHING.union(*(e.assigned for e in effects))
         if keep:
             self.during[s] = out | assigned
-        killed = {name for name, node in self._stores(roots) if name in stores and not _walrus(node, roots)}
-        reads = NOTHING.union(*(self.reads(root) for root in roots))
-        return (out - killed) | assigned | reads
+        return out.difference(*(e.killed for e in effects)).union(assigned, *(e.reads for e in effects))
 
-    def _stores(self, roots: Sequence[ast.AST]) -> list[tuple[str, ast.AST]]:
-        return list(stores_in(roots))
-
-    def reads(self, root: ast.AST) -> Facts:
-        """Names that evaluating the node reads, captures of functions it makes included."""
-        found = self._reads.get(root)
+    def effect(self, root: ast.AST) -> _Effect:
+        """What evaluating the node reads and assigns, captures of functions it makes included."""
+        found = self._effects.get(root)
         if found is None:
-            names: set[str] = set()
-            for node in own_nodes([root]):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    names.add(node.id)
-                elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                    names.add(node.target.id)
-                elif isinstance(node, FunctionNode):
-                    names |= self.scope.child(node).reads - {self.scope.selves.get(node, "")}
-            found = self._reads[root] = frozenset(names)
+            found = self._effects[root] = self._find_effect(own_nodes([root]))
         return found
 
+    def _find_effect(self, nodes: Sequence[ast.AST]) -> _Effect:
+        reads: set[str] = set()
+        conditional: set[ast.AST] = set()  # targets of `:=`, which may not be reached
+        for node in nodes:
+            match node:
+                case ast.Name(ctx=ast.Load()):
+                    reads.add(node.id)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    reads.add(name)
+                case ast.NamedExpr():
+                    conditional.add(node.target)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                    reads |= self.scope.child(node).reads - {self.scope.selves.get(node, "")}
+        stores = [(name, node) for name, node in stores_in(nodes) if name in self.scope.locals]
+        killed = frozenset(name for name, node in stores if node not in conditional)
+        return _Effect(frozenset(reads), frozenset(f"={name}" for name, _ in stores), killed)
 
-def _walrus(node: ast.AST, roots: Sequence[ast.AST]) -> bool:
-    """Whether the name is bound by `:=`, which may not be reached."""
-    return any(isinstance(n, ast.NamedExpr) and n.target is node for n in own_nodes(roots))
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """Names read, facts `=x` of names assigned, and names that are surely assigned."""
+
+    reads: Facts
+    assigned: Facts
+    killed: Facts
 
 
 def reachable(body: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import CodeType, FunctionType
 
-from pullback.diagnostic import CompileError, Diagnostic
+from pullback.diagnostic import CompileError, Diagnostic, Span
 from pullback.front.context import Unit
 from pullback.front.control import Control
 from pullback.front.flow import falls
 from pullback.front.refusals import EXPRESSIONS, STATEMENTS
-from pullback.front.scope import Scope, own_nodes
+from pullback.front.scope import Scope
 from pullback.front.source import Found, find, find_text
 from pullback.front.state import RETURN, Binding
 from pullback.ir.node import Block, Function, Value
@@ -36,7 +37,7 @@ def parse(function: FunctionType) -> Function:
     """
     code = function.__code__
     itself = _self_name(function)
-    with _LOCK:
+    with _LOCK, _deep_nesting(code.co_name, Span(code.co_filename, code.co_firstlineno, function=code.co_name)):
         cached = _PARSED.get((id(code), itself))
         if cached is None:
             lowered = _lower(find(function), code.co_freevars, itself, function.__qualname__)
@@ -46,7 +47,7 @@ def parse(function: FunctionType) -> Function:
 
 def parse_text(source: str, name: str, filename: str = "<text>") -> Function:
     """The untyped IR of the function `name` at the top level of a text."""
-    with _LOCK:
+    with _LOCK, _deep_nesting(name, Span(filename, 1, function=name)):
         return _lower(find_text(source, name, filename), (), None, name)
 
 
@@ -64,13 +65,18 @@ def _self_name(function: FunctionType) -> str | None:
 def _lower(found: Found, free: Sequence[str], itself: str | None, qualified: str) -> Function:
     captures = [(name, False) for name in free if name != itself]
     unit = Unit(found, getattr(found.node, "name", "<lambda>"))
-    walk = Walk(unit, Scope(found.node), qualified, captures, itself)
+    return Walk(unit, Scope(found.node), qualified, captures, itself).function()
+
+
+@contextmanager
+def _deep_nesting(name: str, span: Span) -> Iterator[None]:
+    """The walk recurses as the source nests."""
     try:
-        return walk.function()
+        yield
     except RecursionError:
-        title = f"{walk.unit.function} nests too deeply to be compiled"
-        span = walk.unit.span(found.node)
-        raise CompileError(Diagnostic(title, span, "", "split it into several functions")) from None
+        title = f"{name} nests too deeply to be compiled"
+        help = "split long expressions and chains of `elif` into several functions"
+        raise CompileError(Diagnostic(title, span, "", help)) from None
 
 
 class Walk(Control):
@@ -140,7 +146,7 @@ class Walk(Control):
         """Coroutines and generators, wherever in the body the word that makes them so stands."""
         if isinstance(self.scope.node, ast.AsyncFunctionDef):
             self.refuse(self.scope.node, *STATEMENTS["AsyncFunctionDef"])
-        for node in own_nodes(self.scope.body):
+        for node in self.scope.nodes:
             if isinstance(node, ast.Yield | ast.YieldFrom):
                 self.refuse(node, *EXPRESSIONS["Yield"])
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,18 +20,34 @@ from pullback.front.source import FunctionNode
 __all__ = ["Scope", "expressions_of", "own_nodes", "stores_in"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LEFT_OUT = frozenset(("ctx", "op", "ops", "annotation", "id", "attr", "kind"))
 
 
-def own_nodes(roots: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of one scope in source order; of a nested function its node and what is evaluated outside its body."""
-    for root in roots:
-        yield root
-        if isinstance(root, _SCOPES):
-            yield from own_nodes(expressions_of(root))
-        elif isinstance(root, ast.AnnAssign):  # annotations of variables are not evaluated in functions
-            yield from own_nodes([n for n in (root.value, root.target) if n is not None])
-        else:
-            yield from own_nodes(list(ast.iter_child_nodes(root)))
+def own_nodes(roots: Sequence[ast.AST]) -> list[ast.AST]:
+    """The nodes of one scope in source order; of a nested function its node and what is evaluated outside its body.
+
+    Operators and contexts are left out, and annotations of variables, which functions do not evaluate.
+    """
+    found: list[ast.AST] = []
+    waiting = list(reversed(roots))
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting += reversed(expressions_of(node) if isinstance(node, _SCOPES) else _children(node))
+    return found
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    children: list[ast.AST] = []
+    for name in node._fields:
+        if name in _LEFT_OUT:
+            continue
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            children.append(value)
+        elif isinstance(value, list):
+            children += [item for item in value if isinstance(item, ast.AST)]
+    return children
 
 
 def expressions_of(node: FunctionNode) -> list[ast.AST]:
@@ -40,9 +56,9 @@ def expressions_of(node: FunctionNode) -> list[ast.AST]:
     return [*decorators, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
 
 
-def stores_in(roots: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-    """Names bound by the nodes of one scope, with the node that binds each."""
-    for node in own_nodes(roots):
+def stores_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """Names bound by the nodes of one scope (see `own_nodes`), with the node that binds each."""
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name, node
@@ -70,6 +86,11 @@ class Scope:
         return [ast.copy_location(ast.Return(value=self.node.body), self.node.body)]
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the body that belongs to this scope."""
+        return own_nodes(self.body)
+
+    @cached_property
     def arguments(self) -> list[ast.arg]:
         """All parameters in order, `*args` and `**kwargs` last."""
         a = self.node.args
@@ -84,7 +105,7 @@ class Scope:
     def stores(self) -> dict[str, list[ast.AST]]:
         """Where each name is bound by the body."""
         found: dict[str, list[ast.AST]] = {}
-        for name, node in stores_in(self.body):
+        for name, node in stores_in(self.nodes):
             found.setdefault(name, []).append(node)
         return found
 
@@ -92,7 +113,7 @@ class Scope:
     def declared(self) -> dict[str, str]:
         """Names under a `global` or `nonlocal` statement: name -> which."""
         found: dict[str, str] = {}
-        for node in own_nodes(self.body):
+        for node in self.nodes:
             if isinstance(node, ast.Global | ast.Nonlocal):
                 kind = "global" if isinstance(node, ast.Global) else "nonlocal"
                 found.update(dict.fromkeys(node.names, kind))
@@ -107,7 +128,7 @@ class Scope:
     @cached_property
     def reads(self) -> frozenset[str]:
         """Names that the function or a function nested in it reads, and that are not its own: free or global."""
-        names = {n.id for n in own_nodes(self.body) if isinstance(n, ast.Name)}
+        names = {n.id for n in self.nodes if isinstance(n, ast.Name)}
         names |= {name for name, kind in self.declared.items() if kind == "nonlocal"}
         for child in self.children:
             names |= child.reads - {n for n, kind in self.declared.items() if kind == "global"}
@@ -116,13 +137,13 @@ class Scope:
     @cached_property
     def children(self) -> list[Scope]:
         """Functions made directly by this one."""
-        return [self.child(n) for n in own_nodes(self.body) if isinstance(n, _SCOPES)]
+        return [self.child(n) for n in self.nodes if isinstance(n, _SCOPES)]
 
     @cached_property
     def selves(self) -> dict[FunctionNode, str]:
         """Functions with the one name they are bound to where they are made: `def f` and `f = lambda`."""
         found: dict[FunctionNode, str] = {}
-        for node in own_nodes(self.body):
+        for node in self.nodes:
             match node:
                 case ast.FunctionDef(name=name, decorator_list=[]):
                     found[node] = name
@@ -147,7 +168,7 @@ class Scope:
 
     def first_read(self, name: str) -> ast.AST:
         """A node inside the function that reads the name of an outer variable."""
-        for node in own_nodes(self.body):
+        for node in self.nodes:
             if isinstance(node, ast.Name) and node.id == name:
                 return node
             if isinstance(node, _SCOPES) and name in self.child(node).reads:

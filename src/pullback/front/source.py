@@ -90,13 +90,28 @@ def _search(code: CodeType, lines: Sequence[str]) -> Found | None:
         module = _compile(around, code.co_filename, flags)
     except SyntaxError:
         return None
+    running = [c for c in _below(module) if (c.co_name, c.co_firstlineno) == (code.co_name, line) and _same(c, code)]
+    if not running:
+        return None
+    node = _only_candidate(around, code)
+    if node is not None:
+        return Found(node, code.co_filename, lines, {node: code})
     nodes = _node_codes(around, code.co_filename, flags, module)
-    for candidate, node in nodes:
-        if candidate.co_firstlineno == line and _same(candidate, code):
-            running = {id(plain): real for plain, real in _pairs(candidate, code)}
-            codes: dict[ast.AST, CodeType] = {n: running[id(plain)] for plain, n in nodes if id(plain) in running}
-            return Found(node, code.co_filename, lines, codes)
-    return None
+    node = next((n for plain, n in nodes if plain is running[0]), None)
+    if node is None:
+        return None
+    real = {id(plain): of_code for plain, of_code in _pairs(running[0], code)}
+    codes: dict[ast.AST, CodeType] = {n: real[id(plain)] for plain, n in nodes if id(plain) in real}
+    return Found(node, code.co_filename, lines, codes)
+
+
+def _only_candidate(statements: Sequence[ast.stmt], code: CodeType) -> FunctionNode | None:
+    """The node at the place of `code`, if there is but one and no function is nested in it."""
+    functions = [n for s in statements for n in ast.walk(s) if isinstance(n, FunctionNode)]
+    here = [n for n in functions if _first_line(n) == code.co_firstlineno and _code_name(n) == code.co_name]
+    if len(here) != 1 or any(n is not here[0] and isinstance(n, FunctionNode) for n in ast.walk(here[0])):
+        return None
+    return here[0]
 
 
 def _first_line(node: ast.AST) -> int:
@@ -156,18 +171,22 @@ def _code_name(node: FunctionNode) -> str:
     return "<lambda>" if isinstance(node, ast.Lambda) else node.name
 
 
+def _below(code: CodeType) -> Iterator[CodeType]:
+    """The code objects nested in `code`, and itself."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _below(constant)
+
+
 def _pairs(left: CodeType, right: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     """Corresponding code objects of two compilations of the same text."""
     yield left, right
-    for a, b in zip(_children(left), _children(right), strict=False):
+    inner = [[c for c in code.co_consts if isinstance(c, CodeType)] for code in (left, right)]
+    if len(inner[0]) != len(inner[1]):  # equal functions on one line may share a constant
+        inner = [[i.argval for i in dis.get_instructions(c) if isinstance(i.argval, CodeType)] for c in (left, right)]
+    for a, b in zip(*inner, strict=True):
         yield from _pairs(a, b)
-
-
-def _children(code: CodeType) -> list[CodeType]:
-    """Nested code objects in the order in which functions are made of them."""
-    if not any(isinstance(c, CodeType) for c in code.co_consts):
-        return []
-    return [i.argval for i in dis.get_instructions(code) if isinstance(i.argval, CodeType)]
 
 
 def _same(left: CodeType, right: CodeType) -> bool:

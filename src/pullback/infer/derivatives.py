@@ -79,7 +79,7 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     """grad(f)(...) or value_and_grad(f)(...)."""
     assert isinstance(function.type, Transformed)
     kind, options = function.type.kind, dict(function.type.options)
-    target = _plain(cx, AV(function.type.function, function.values))
+    target = _plain(cx, AV(function.type.function, function.values), len(arguments) if not keywords else None)
     bound = _bound(cx, target, arguments, keywords)
     positions = _argnums(cx, target, options, len(bound))
     spec, operands = specialized(cx, target, bound, {})
@@ -103,11 +103,11 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     return _pack([result, items_of(value)[1]]) if has_aux else result
 
 
-def _plain(cx: Frame, function: AV) -> AV:
+def _plain(cx: Frame, function: AV, count: int | None) -> AV:
     """A function to differentiate: a closure, or a wrapper around what is not one (a builtin, another transform)."""
     if isinstance(function.type, Closure) and not isinstance(function.type.code, str):
         return function
-    return as_closure(cx, function)
+    return as_closure(cx, function, count)
 
 
 def _bound(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
@@ -255,7 +255,7 @@ def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     primals, tangents = _sequence(cx, given["primals"], "primals"), _sequence(cx, given["tangents"], "tangents")
     if len(primals) != len(tangents):
         raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents")
-    target = _plain(cx, given["fun"])
+    target = _plain(cx, given["fun"], len(primals))
     bound = _bound(cx, target, primals, {})
     spec, operands = specialized(cx, target, bound, {})
     if isinstance(spec.result, Never):
@@ -331,7 +331,7 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     has_aux = "has_aux" in keywords and bool(_static(cx, keywords["has_aux"], "has_aux"))
     if not arguments or set(keywords) - {"has_aux"}:
         raise cx.type_error("vjp() takes a function, its arguments and has_aux")
-    target = _plain(cx, arguments[0])
+    target = _plain(cx, arguments[0], len(arguments) - 1)
     bound = _bound(cx, target, arguments[1:], {})
     spec, operands = specialized(cx, target, bound, {})
     if isinstance(spec.result, Never):

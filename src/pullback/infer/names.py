@@ -15,7 +15,7 @@ from pullback.infer.engine import BUILTINS, Frame
 from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
 from pullback.prims.base import get
-from pullback.runtime.boundary import Guard, Hidden, abstract
+from pullback.runtime.boundary import ABSENT, Guard, Hidden, abstract
 from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
 
 __all__ = ["captured_values", "default_values", "function_value", "global_value", "object_value"]
@@ -26,6 +26,8 @@ def global_value(cx: Frame, name: str) -> AV:
     if name in cx.code.globals:
         return object_value(cx, cx.code.globals[name], "global", cx.code.globals, name)
     if name in BUILTINS:
+        # A global of that name defined later would hide the builtin.
+        cx.session.guards[(id(cx.code.globals), name)] = Guard("global", cx.code.globals, name, ABSENT)
         return object_value(cx, BUILTINS[name], "", None, name)
     raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name")
 

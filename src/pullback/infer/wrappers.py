@@ -17,9 +17,11 @@ __all__ = ["as_closure", "wrapper_code"]
 
 def as_closure(cx: Frame, function: AV, count: int | None = None) -> AV:
     """A closure that captures the callable and passes its arguments on."""
-    names = parameter_names(function.type) or tuple(f"x{i}" for i in range(1 if count is None else count))
-    if count is not None:
-        names = names[:count]
+    known = parameter_names(function.type)
+    if count is None:
+        names = known or ("x0",)
+    else:
+        names = (*known, *(f"x{i}" for i in range(len(known), count)))[:count]
     key = ("wrapper", names)
     code = cx.session.codes.get(key)
     if code is None:
@@ -35,7 +37,7 @@ def parameter_names(type_: Type) -> tuple[str, ...]:
     if isinstance(type_, Closure) and isinstance(type_.code, Code):
         parameters = type_.code.untyped.attrs["parameters"]
         assert isinstance(parameters, tuple)
-        return tuple(name for name, _, has_default in parameters if not has_default)
+        return tuple(name for name, _, _ in parameters)
     return ()
 
 

@@ -7,7 +7,8 @@
     d = sub y, (neg x)          ->  add y, x
     e = not_ (lt i, j)          ->  ge i, j            (ints; of floats only == and != have an exact opposite)
 
-What is *not* done because it changes a number: x * 0, x + 0.0 where x may be -0.0, x / c as x * (1/c), reassociation.
+What is *not* done because it changes a number: x * 0, x + 0.0 where x may be -0.0, reassociation, x / c as x * (1/c)
+unless c is a power of two.
 Two rules give up the sign of a zero: `zmul` of derivatives has no sign of zero of its own, so with a factor known to be
 finite and not 0 it becomes `mul`.  Elementary functions are not folded: at run time they are pullback's own, at compile
 time they would be the C library's.
@@ -207,6 +208,13 @@ def _zmul(walker: Walker, op: Op) -> Value | None:
     return None
 
 
+def _has_exact_reciprocal(number: Constant, model: Value) -> bool:
+    """A power of two whose reciprocal the dtype holds in full: dividing and multiplying round the same number."""
+    assert isinstance(model.type, Scalar)
+    fraction, exponent = math.frexp(abs(number))
+    return fraction == 0.5 and abs(exponent) < (100 if model.type.dtype is DType.F32 else 1000)
+
+
 def _div(walker: Walker, op: Op) -> Value | None:
     x, y = op.operands
     number = walker.constant_of(y)
@@ -214,6 +222,8 @@ def _div(walker: Walker, op: Op) -> Value | None:
         return x
     if number == -1:
         return walker.emit("neg", (x,), x.type)
+    if number and _has_exact_reciprocal(number, x):
+        return walker.emit("mul", (x, walker.constant(1.0 / number, x.type)), x.type)
     minus = walker.definition(x, "neg")
     if minus is None:
         return None

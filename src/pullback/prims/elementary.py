@@ -167,22 +167,25 @@ UNARY = (
 )  # fmt: skip
 
 
+def _away_from_origin(e: Emitter, op: Op, norm: Value) -> tuple[Value, Callable[[Value], Partial]]:
+    """A denominator that is never 0, and what makes a partial: 0 at the origin, with all its derivatives."""
+    zero = e.like(0.0, norm)
+    origin = e("eq", norm, zero)
+    safe = e("select", origin, e.like(1.0, norm), norm)
+    return safe, lambda value: Partial(e("select", origin, zero, value), strong=True)
+
+
 def _atan2(e: Emitter, op: Op) -> Sequence[Partial | float | None]:
     """x/(x*x+y*y) and -y/(x*x+y*y), by way of hypot so that nothing over- or underflows early; 0, 0 at the origin."""
     y, x = op.operands
-    norm = e("hypot", x, y)
-    origin = e("eq", norm, e.like(0.0, norm))
-    safe = e("select", origin, e.like(1.0, norm), norm)
-    first = e("div", e("div", x, safe), safe)
-    second = e("neg", e("div", e("div", y, safe), safe))
-    return (Partial(first, strong=True), Partial(second, strong=True))
+    safe, partial = _away_from_origin(e, op, e("hypot", x, y))
+    return (partial(e("div", e("div", x, safe), safe)), partial(e("neg", e("div", e("div", y, safe), safe))))
 
 
 def _hypot(e: Emitter, op: Op) -> Sequence[Partial | float | None]:
     x, y = op.operands
-    origin = e("eq", op.result, e.like(0.0, x))
-    safe = e("select", origin, e.like(1.0, x), op.result)
-    return (Partial(e("div", x, safe), strong=True), Partial(e("div", y, safe), strong=True))
+    safe, partial = _away_from_origin(e, op, op.result)
+    return (partial(e("div", x, safe)), partial(e("div", y, safe)))
 
 
 BINARY = (

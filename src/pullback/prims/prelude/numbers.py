@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pullback.prims.prelude.intrinsics import attach, stop
+
 __all__ = ["FUNCTIONS"]
 
 
@@ -151,7 +153,8 @@ def modf(x: Any) -> tuple[float, float]:
     if math.isinf(y):
         return math.copysign(0.0, y), y
     whole = math.copysign(float(math.floor(abs(y))) if abs(y) < 4503599627370496.0 else abs(y), y)
-    return math.copysign(abs(y - whole), y), whole
+    # The fraction has the sign of x even where it is 0; its derivative is 1 everywhere.
+    return attach(math.copysign(abs(stop(y - whole)), y), y, 1.0), whole
 
 
 def ldexp(x: Any, n: int) -> Any:
