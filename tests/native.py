@@ -49,14 +49,15 @@ class Native:
     def __init__(self, program, options=None, level=2, name=None):
         self.program = program
         self.entry = name or program.entry
-        options = options or emit.Options()
-        options = emit.Options(options.fastmath, options.target, (*options.helpers, "pb.free_all"))
         self.module = emit.emit_program(program, options)
         self.symbols = {f: f"shim.{i}" for i, f in enumerate(program.functions)}
         shims = "".join(shim(program, f, symbol) for f, symbol in self.symbols.items())
-        self.text = self.module.text + shims + RELEASE
+        freeing = memory.runtime(["pb.free_all"])
+        declared = {**self.module.declarations, **freeing.declarations}
+        parts = ["\n".join(declared.values()), self.module.definitions, freeing.functions, shims, RELEASE]
+        self.text = "\n".join(parts)
         code = jit.compile_object(self.text, jit.Options(level=level, large=10**9))
-        self.library = jit.link(code, self.module.externals, [*self.symbols.values(), "release"])
+        self.library = jit.link(code, {**self.module.externals, **freeing.externals}, [*self.symbols.values(), "release"])
 
     def raw(self, cells, results, name=None, stack_limit=0, fuel=memory.REFILL):
         """Call with cells; the cells of the results.  `release` must follow."""

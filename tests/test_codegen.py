@@ -14,7 +14,7 @@ import pytest
 import programs_ir
 from native import Native, either, elementwise, function, inner, loop, program, repeat_while, sizes_of
 from pullback import interp
-from pullback.codegen import abi, emit, jit, memory, target
+from pullback.codegen import abi, emit, jit, memory, shared, target
 from pullback.diagnostic import InternalError, Span
 from pullback.ir.check import check_program
 from pullback.ir.node import Program
@@ -107,7 +107,7 @@ def outside(name, values):
     """Outside the domain of the row, or where the interpreter loses the sign of an overflow."""
     match name:
         case "polygamma":
-            return not 0 <= values[0] < 20
+            return not 0 <= values[0] < 20 or not 1e-9 < abs(values[1]) < 1e9
         case "ult":
             return values[1] < 0
         case "gamma":
@@ -122,7 +122,7 @@ def same(found, expected, exact):
         return np.isnan(expected) and np.isnan(found)
     if exact:
         return found == expected and np.signbit(found) == np.signbit(expected)
-    return found == expected or abs(found - expected) <= 6 * np.spacing(abs(expected))
+    return found == expected or abs(found - expected) <= 64 * np.spacing(abs(expected))  # how accurate: test_elementary
 
 
 def test_no_scalar_primitive_is_left_out():
@@ -767,23 +767,21 @@ def everything():
 
 @pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-pc-windows-msvc"])
 def test_objects_for_other_systems(triple):
-    goal = target.foreign(triple)
-    for chosen in ("", triple):
-        module = emit.emit_program(everything(), emit.Options(target=chosen, helpers=("pb.detach", "pb.free_all")))
-        text = module.text.replace("define internal", "define")  # nothing is dropped
+    """Modules, and the runtime library of each group, become objects for systems where nothing is run."""
+    goal, options = target.foreign(triple), jit.Options(large=10**9)
+    text = emit.emit_program(everything()).text.replace("define internal", "define")  # nothing is dropped
+    assert len(jit.compile_object(text, options, target=goal)) > 2000
+    for group in ("memory", *(d.value for d in DType)):
+        text, *_ = shared.group_text(group, triple)
         if "asm sideeffect" not in text:
-            assert len(jit.compile_object(text, jit.Options(large=10**9), target=goal)) > 2000
+            assert len(jit.compile_object(text, options, target=goal)) > 1000
             continue
         # llvmlite assembles inline assembly of the host's processor only.
         parsed = target.llvm().parse_assembly(text)
         parsed.triple, parsed.data_layout = triple, str(goal.target_data)
         parsed.verify()
         assert "blr $1" in text
-
-
-def test_text_depends_on_the_target_only_in_the_stack_switch():
-    texts = {emit.emit_program(everything(), emit.Options(target=t)).text for t in ("", "x86_64-pc-windows-msvc")}
-    assert len(texts) == 1
+        assert len(jit.compile_object(shared.group_text(group, "")[0], options, target=goal)) > 1000
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -172,8 +172,6 @@ def compiled(function):
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     captures = [cell.cell_contents for cell in function.__closure__ or ()]
     untyped = front.parse(function)
-    if untyped.attrs["self_name"]:
-        captures.remove(function)
     return evaluate(untyped, function.__globals__, captures, defaults)
 
 
@@ -1150,7 +1148,7 @@ def test_self_reference_of_a_closure():
     def go(k):
         return 1 if k == 0 else k * go(k - 1)
 
-    assert front.parse(go).attrs["self_name"] == "go"
+    assert front.parse(go).attrs["captures"] == ("go",)
     check(go, (5,))
 
 

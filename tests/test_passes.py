@@ -14,7 +14,7 @@ from pullback.ir.check import check_program
 from pullback.ir.node import Program
 from pullback.ir.walk import clone_function, count_ops
 
-NAMES = ("inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "ownership")
+NAMES = ("inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "split", "ownership")
 PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
 
 
@@ -477,6 +477,9 @@ def test_endless_loops_stay():
             return x
         """
     rewrites("dce", text, text)
+    program = parse(text)
+    apply(program, "simplify", "dce")
+    assert [op.name for op in program.functions["f"].body.ops] == ["const", "while"]
 
 
 def test_inline_and_prune():
@@ -721,6 +724,42 @@ def test_unroll():
     )
 
 
+SPLIT = """
+    def f(a: f64[:], b: f64[:], x: f64, n: i64, m: i64) -> f64:
+        p: i64 = array_size axis=0 a
+        q: i64 = array_size axis=0 b
+        r: f64 = for n, x:
+          body (k: i64, s: f64):
+            i: i64 = add k, m
+            w: i64 = wrap_index i, p
+            ok: bool = ult w, p
+            check exception=IndexError message=first{0} ok, i
+            u: f64 = array_get a, w
+            j: i64 = sub m, k
+            y: i64 = wrap_index j, q
+            fine: bool = ult y, q
+            check exception=IndexError message=second{0} fine, j
+            v: f64 = array_get b, y
+            t: f64 = mul u, v
+            z: f64 = add s, t
+            yield z
+        return r
+"""
+
+
+def test_loops_are_split_where_checks_begin_to_fail():
+    program, plain = parse(SPLIT), parse(SPLIT)
+    apply(program, "split", "split", "simplify", "dce")
+    first, rest = [op for op in program.functions["f"].body.ops if op.name == "for"]
+    assert "check" not in [op.name for op in first.blocks[0].ops]
+    assert [op.name for op in rest.blocks[0].ops].count("check") == 2
+    draw = random.Random(0)
+    for _ in range(200):
+        sizes = draw.randint(0, 4), draw.randint(0, 4)
+        arguments = [*(np.arange(size) + 1.0 for size in sizes), 0.5, draw.randint(-2, 6), draw.randint(-3, 5)]
+        assert agree(outcome(plain, arguments), outcome(program, arguments)), arguments
+
+
 def test_memory_is_freed_after_its_last_use():
     rewrites(
         "ownership",
@@ -791,7 +830,8 @@ def random_arguments(draw):
     return [number(), number(), integer(), integer(), draw.random() < 0.5, array]
 
 
-ALL = "inline fold simplify cse dce bounds simplify licm simplify cse bounds unroll simplify cse dce ownership".split()
+ALL = "inline fold simplify cse dce bounds simplify licm simplify cse bounds unroll simplify cse dce split ownership"
+ALL = ALL.split()
 ORDERS = [[name] for name in NAMES] + [ALL, [*ALL, *ALL[:-1]], ["ownership", *ALL]]
 
 

@@ -82,6 +82,7 @@ def _join(primal: Primal, seed: Callable[[Reverse], None], results: Sequence[Val
     closer.close_function(block)
     primal.body.ops += block.ops
     primal.body.results = [*results, *block.results]
+    remove_dead(primal.body)
     return primal.function
 
 
@@ -142,6 +143,7 @@ def _finish_split(
     layout = tuple(v.type for v in kept if v.type is not None)
     primal.derivations.program.layouts[names.box] = [layout]
     primal.body.results = [*results, make_record(e, names.box, 0, kept)]
+    remove_dead(primal.body)
 
 
 def _private(primal: Primal, e: Emitter, value: Value) -> Value:

@@ -74,8 +74,13 @@ class Liveness:
             fixed = 1 if op.name == "for" else 0
             for block in op.blocks:
                 self._sources.update(zip(block.params[fixed:], carried(op), strict=True))
-        if op.name == "while" and _endless(op):
+        if op.name == "while" and self._endless(op):
             self._roots.append(op)
+
+    def _endless(self, op: Op) -> bool:
+        """A `while` that never ends by itself stays: only an exception or an interrupt leaves it."""
+        condition = self._producer.get(op.blocks[0].results[0])
+        return condition is not None and condition.name == "const" and condition.attrs["value"] is True
 
     def _value(self, value: Value) -> None:
         if value not in self.values:
@@ -134,9 +139,3 @@ class Liveness:
                 self._increments(op)
             elif op.name not in CALLS or op in self._roots:
                 self._op(op)
-
-
-def _endless(op: Op) -> bool:
-    """A `while` that never ends by itself stays: only an interrupt leaves it."""
-    cond = op.blocks[0]
-    return any(o.name == "const" and o.result is cond.results[0] and o.attrs["value"] is True for o in cond.ops)

@@ -63,7 +63,7 @@ class Entry:
 def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
     """Generate, compile (or load) and link the code of a typed program whose entry function fits the boundary."""
     start = time.perf_counter()
-    module = emit_program(program, EmitOptions(fastmath=options.fastmath, target=jit.describe_target().triple))
+    module = emit_program(program, EmitOptions(fastmath=options.fastmath))
     timings = {"emit text": (time.perf_counter() - start) * 1e3}
     core = abi.function_symbol(program.entry)
     span = program.functions[program.entry].span

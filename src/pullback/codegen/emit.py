@@ -7,15 +7,14 @@
                                      ret {i32, double} %t2
                                    }
 
-The text depends on the program and the options alone.  It names no processor; systems differ only in `memory`'s stack
-switch, which `Options.target` chooses.
+The text depends on the program and the options alone: it is the same for all systems and processors.
 """
 
 from __future__ import annotations
 
 import re
 
-from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, memory, records, scalars
+from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, memory, records, scalars, shared
 from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Function, Program
@@ -27,8 +26,8 @@ __all__ = ["Options", "emit_program", "external_address"]
 _RULES: dict[str, Rule] = {
     **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES,
 }  # fmt: skip
-# What LLVM calls of its own accord: for copies and fills, and for `frem`.
-_BY_LLVM = ("memcpy", "memmove", "memset", "fmod", "fmodf")
+# What LLVM calls of its own accord, for copies and fills.
+_BY_LLVM = ("memcpy", "memmove", "memset")
 _DECLARED = re.compile(r"(@[\w.]+)\(")
 
 
@@ -36,39 +35,23 @@ def emit_program(program: Program, options: Options | None = None) -> abi.Module
     """The module of all functions of the program, with what they call."""
     module = ModuleWriter(program, options or Options())
     texts = [_function(module, function) for function in program.functions.values()]
-    extra = _helpers(module)
     library = elementary.definitions(sorted(module.elementary))
     for line in sorted(library.declarations):
         found = _DECLARED.search(line)
         assert found is not None, line
         module.declare(found.group(1), line)
-    runtime = memory.runtime(module.helpers, module.options.target, extra)
-    for symbol, line in runtime.declarations.items():
-        module.declare(symbol, line)
-    names = {**elementary.runtime_symbols(), **library.externals, **runtime.externals}
-    for name in (*_BY_LLVM, *(s[1:] for s in module.declarations if s.startswith(f"@{matrix.PREFIX}"))):
-        names.setdefault(name, external_address(name))
-    definitions = "\n".join((*texts, runtime.functions, library.functions, module.metadata(), ""))
-    return abi.Module(definitions, module.declarations, tuple(module.sites), names)
+    for name in module.helpers:
+        module.declare(f"@{name}", shared.declaration(name))
+    externals = {**elementary.runtime_symbols(), **library.externals}
+    for name in (*_BY_LLVM, *module.helpers):
+        externals[name] = external_address(name)
+    definitions = "\n".join((*texts, library.functions, module.metadata(), ""))
+    return abi.Module(definitions, module.declarations, tuple(module.sites), externals)
 
 
 def external_address(name: str) -> int:
     """The address of an external name of a module, in this process."""
-    if name.startswith(matrix.PREFIX):
-        return matrix.blas_address(name.removeprefix(matrix.PREFIX))
-    return memory.external(name.removeprefix("pb.c."))
-
-
-def _helpers(module: ModuleWriter) -> dict[str, str]:
-    """Texts of the helpers that are written on demand; writing one may ask for others."""
-    texts: dict[str, str] = {}
-    while waiting := [n for n in module.helpers if n.startswith(("pb.matmul", "pb.matrix")) and n not in texts]:
-        for name in waiting:
-            texts[name] = matrix.helper_text(module, name)
-    if "pb.leading" in module.helpers:
-        module.declare("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
-        texts["pb.leading"] = matrix.LEADING
-    return texts
+    return shared.address(name) if shared.is_shared(name) else memory.external(name.removeprefix("pb.c."))
 
 
 def _function(module: ModuleWriter, function: Function) -> str:

@@ -24,7 +24,7 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Op
 from pullback.types import DType
 
-__all__ = ["PREFIX", "RULES", "blas_address", "helper_text"]
+__all__ = ["HELPERS", "PREFIX", "RULES", "blas_address", "group", "signature"]
 
 PREFIX = "pb.blas."  # of the imported BLAS functions
 _SMALL = 512  # m*n*k up to which the loops win
@@ -60,21 +60,34 @@ def _call(w: FunctionWriter, symbol: str, operands: Sequence[str], add: str) -> 
     w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
 
 
-def helper_text(module: ModuleWriter, name: str) -> str:
-    """The text of `pb.matmul.<dtype>`, `pb.matmul_loops.<dtype>` or `pb.matrix_copy.<dtype>`; all return a status."""
-    dtype = DType(name.rsplit(".", 1)[1])
+HELPERS = ("pb.matmul.", "pb.matmul_loops.", "pb.matrix_copy.")
+
+
+def signature(name: str) -> str:
+    """The declaration of a helper."""
+    types = _COPY_TYPES if name.startswith("pb.matrix_copy.") else _TYPES
+    return f"declare i32 @{name}(ptr, {', '.join(types)}, i1) nounwind"
+
+
+def group(module: ModuleWriter, dtype: DType) -> tuple[str, list[str]]:
+    """The text of all helpers of a dtype, and their names; each returns a status."""
+    written = {"pb.matmul_loops.": _loops, "pb.matrix_copy.": _copy, "pb.matmul.": _choose}
+    if not dtype.is_float:
+        del written["pb.matrix_copy."]
+    texts = [_text(module, prefix + dtype.value, write, dtype) for prefix, write in written.items()]
+    if dtype.is_float:
+        module.declare("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
+        texts.append(_LEADING)
+    return "".join(texts), [prefix + dtype.value for prefix in written]
+
+
+def _text(module: ModuleWriter, name: str, write: Callable[[FunctionWriter, DType], None], dtype: DType) -> str:
     w = FunctionWriter(module, {}, _no_ops)
-    names, types = _NAMES, _TYPES
-    if name.startswith("pb.matmul_loops."):
-        _loops(w, dtype)
-    elif name.startswith("pb.matrix_copy."):
-        names, types = _COPY_NAMES, _COPY_TYPES
-        _copy(w, dtype)
-    else:
-        _choose(w, dtype)
+    write(w, dtype)
+    copies = name.startswith("pb.matrix_copy.")
+    names, types = (_COPY_NAMES, _COPY_TYPES) if copies else (_NAMES, _TYPES)
     parameters = ", ".join(f"{t} {v}" for t, v in zip(types, names, strict=True))
-    header = f"define internal i32 @{name}(ptr noalias %context, {parameters}, i1 %add) noinline nounwind"
-    return w.close(header, "i32")
+    return w.close(f"define internal i32 @{name}(ptr noalias %context, {parameters}, i1 %add) noinline nounwind", "i32")
 
 
 def _no_ops(w: FunctionWriter, op: Op) -> None:
@@ -234,11 +247,10 @@ def _large(w: FunctionWriter, dtype: DType, done: str) -> None:
 
 def _leading(w: FunctionWriter, item: str, rows: str, columns: str, s0: str, s1: str) -> str:
     """The leading dimension of a matrix as BLAS wants it, or 0 where its rows are not contiguous."""
-    symbol = w.module.helper("pb.leading")
-    return w.set(f"call i64 {symbol}(i64 {rows}, i64 {columns}, i64 {s0}, i64 {s1}, i64 {item})")
+    return w.set(f"call i64 @pb.leading(i64 {rows}, i64 {columns}, i64 {s0}, i64 {s1}, i64 {item})")
 
 
-LEADING = """
+_LEADING = """
 define internal i64 @pb.leading(i64 %rows, i64 %columns, i64 %s0, i64 %s1, i64 %item) nounwind memory(none) {
   %unit = icmp eq i64 %s1, %item
   %narrow = icmp sle i64 %columns, 1
@@ -347,10 +359,8 @@ def _form(w: FunctionWriter, dtype: DType, rows: str, columns: str, data: str, s
 
 
 def _cell(w: FunctionWriter, type_: str, value: str) -> str:
-    """A stack cell with a value; made at the entry, so that a loop does not grow the stack."""
-    name = f"%cell{w.count}"
-    w.count += 1
-    w.lines.insert(1, f"  {name} = alloca {type_}")
+    """A stack cell with a value."""
+    name = w.stack(type_)
     w.do(f"store {type_} {value}, ptr {name}")
     return name
 
@@ -361,8 +371,9 @@ def _blas(w: FunctionWriter, function: str, arguments: Sequence[str]) -> None:
     w.do(f"call void {symbol}({', '.join(f'ptr {a}' for a in arguments)})")
 
 
-def blas_address(function: str) -> int:
+def blas_address(name: str) -> int:
     """The address of a BLAS function (32-bit ints, Fortran's calling convention) in SciPy."""
+    function = name.removeprefix(PREFIX)
     from scipy.linalg import cython_blas  # here because it takes a fifth of a second to load
 
     capsule = cython_blas.__pyx_capi__[function]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pullback.codegen import abi
 from pullback.codegen.elementary_libraries import address
 
-__all__ = ["REFILL", "Runtime", "runtime"]
+__all__ = ["REFILL", "SIGNATURES", "Runtime", "external", "runtime"]
 
 REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
 # Headers, and the lists of malloc, are seen by no other code: to LLVM they are not accessible memory.
@@ -323,6 +323,19 @@ _TEXTS = {
     "pb.pow_overflows.i32": _power_overflows("i32"),
     "pb.pow_overflows.i64": _power_overflows("i64"),
 }
+# How modules declare what is called from outside this text.
+SIGNATURES = {
+    "pb.alloc": f"declare noalias ptr @pb.alloc(ptr, i64) {_ALLOCATOR}",
+    "pb.alloc_zeroed": f"declare noalias ptr @pb.alloc_zeroed(ptr, i64) {_ALLOCATOR}",
+    "pb.free": f"declare void @pb.free(ptr, ptr) {_ALLOCATOR}",
+    "pb.buffer_reserve": "declare i32 @pb.buffer_reserve(ptr, ptr, i64, i64) nounwind",
+    "pb.buffer_grow": "declare i32 @pb.buffer_grow(ptr, ptr, i64, i64) cold nounwind",
+    "pb.poll": f"declare i32 @pb.poll(ptr) cold {_ALLOCATOR}",
+    **{
+        f"pb.{name}.{t}": f"declare {result or t} @pb.{name}.{t}({t}, {t}) nounwind willreturn memory(none)"
+        for name, result in (("ipow", ""), ("pow_overflows", "i1")) for t in ("i32", "i64")
+    },
+}
 _INSIDE = {"pb.check_signals": "pb.poll"}  # functions that another's text holds
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64) nounwind",
@@ -347,9 +360,9 @@ class Runtime:
     externals: dict[str, int]
 
 
-def runtime(names: Iterable[str], target: str = "", more: dict[str, str] | None = None) -> Runtime:
-    """The named functions and all they call; `more` are texts of further ones by name."""
-    texts = {**_TEXTS, **(more or {}), "pb.on_stack": _on_stack(_switch(target))}
+def runtime(names: Iterable[str], target: str = "") -> Runtime:
+    """The named functions and all they call; `target` is an LLVM triple."""
+    texts = {**_TEXTS, "pb.on_stack": _on_stack(_switch(target))}
     waiting, written, declarations = list(names), dict[str, str](), dict[str, str]()
     while waiting:
         name = _INSIDE.get(waiting[-1], waiting[-1])

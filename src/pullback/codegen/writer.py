@@ -65,13 +65,9 @@ class Options:
     """What the text depends on besides the program.
 
     fastmath: reassociation, contraction and approximate functions are allowed.
-    target: an LLVM triple; only `memory` reads it, for what differs between systems.
-    helpers: runtime functions (see `memory`) to include even if the program does not use them.
     """
 
     fastmath: bool = False
-    target: str = ""
-    helpers: tuple[str, ...] = ()
 
 
 class ModuleWriter:
@@ -84,7 +80,7 @@ class ModuleWriter:
         self.declarations: dict[str, str] = {}
         self.sites: list[abi.ErrorSite] = []
         self.elementary: dict[tuple[str, str], None] = {}
-        self.helpers: dict[str, None] = dict.fromkeys(options.helpers)
+        self.helpers: dict[str, None] = {}  # runtime functions that are called
         self._metadata: list[str] = []
         self._records: dict[tuple[tuple[Machine, ...], int], abi.Record] = {}
 
@@ -92,7 +88,7 @@ class ModuleWriter:
         self.declarations.setdefault(symbol, line)
 
     def helper(self, name: str) -> str:
-        """The symbol of a runtime function of `memory` or `matrix`, which becomes part of the module."""
+        """The symbol of a runtime function (see `shared`)."""
         self.helpers[name] = None
         return f"@{name}"
 
@@ -135,7 +131,8 @@ class FunctionWriter:
         self._rules = rules
         self._otherwise = otherwise
         self.fast = module.options.fastmath
-        self.lines: list[str] = ["entry:"]
+        self.lines: list[str] = []
+        self.frame: list[str] = []  # stack cells, made at the entry so that loops do not grow the stack
         self.pieces: dict[Value, tuple[str, ...]] = {}
         self.block = "entry"
         self.count = 0
@@ -224,6 +221,12 @@ class FunctionWriter:
         return OpenPhis(self, start, names)
 
     # ----------------------------------------------------------------------------------------------- convenience
+
+    def stack(self, type_: str) -> str:
+        """A stack cell of this call."""
+        name = f"%s{len(self.frame)}"
+        self.frame.append(f"  {name} = alloca {type_}")
+        return name
 
     def offset(self, pointer: str, amount: str | int) -> str:
         """A pointer, some bytes on."""
@@ -333,7 +336,7 @@ class FunctionWriter:
             if result != "i32":
                 status = self.set(f"insertvalue {result} zeroinitializer, i32 {status}, 0")
             self.do(f"ret {result} {status}")
-        return header + " {\n" + "\n".join(self.lines) + "\n}\n"
+        return "\n".join((header + " {", "entry:", *self.frame, *self.lines, "}", ""))
 
 
 class OpenPhis:

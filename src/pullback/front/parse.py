@@ -27,45 +27,33 @@ from pullback.ir.node import Block, Function, Value
 __all__ = ["parse", "parse_text"]
 
 _LOCK = threading.RLock()
-_PARSED: dict[tuple[int, str | None], tuple[CodeType, Function]] = {}
+_PARSED: dict[int, tuple[CodeType, Function]] = {}
 
 
 def parse(function: FunctionType) -> Function:
     """The untyped IR of a Python function; CompileError at what cannot be compiled.
 
-    The captures are the function's free variables.  One that holds the function itself becomes `py.self`.
+    The captures are the function's free variables, among them perhaps one that holds the function itself.
     """
     code = function.__code__
-    itself = _self_name(function)
     with _LOCK, _deep_nesting(code.co_name, Span(code.co_filename, code.co_firstlineno, function=code.co_name)):
-        cached = _PARSED.get((id(code), itself))
+        cached = _PARSED.get(id(code))
         if cached is None:
-            lowered = _lower(find(function), code.co_freevars, itself, function.__qualname__)
-            cached = _PARSED[id(code), itself] = (code, lowered)  # the code is kept, so its id stays its own
+            lowered = _lower(find(function), code.co_freevars, function.__qualname__)
+            cached = _PARSED[id(code)] = (code, lowered)  # the code is kept, so its id stays its own
     return cached[1]
 
 
 def parse_text(source: str, name: str, filename: str = "<text>") -> Function:
     """The untyped IR of the function `name` at the top level of a text."""
     with _LOCK, _deep_nesting(name, Span(filename, 1, function=name)):
-        return _lower(find_text(source, name, filename), (), None, name)
+        return _lower(find_text(source, name, filename), (), name)
 
 
-def _self_name(function: FunctionType) -> str | None:
-    """The free variable that holds the function itself."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            if cell.cell_contents is function:
-                return name
-        except ValueError:  # the cell is empty
-            continue
-    return None
-
-
-def _lower(found: Found, free: Sequence[str], itself: str | None, qualified: str) -> Function:
-    captures = [(name, False) for name in free if name != itself]
+def _lower(found: Found, free: Sequence[str], qualified: str) -> Function:
+    captures = [(name, False) for name in free]
     unit = Unit(found, getattr(found.node, "name", "<lambda>"))
-    return Walk(unit, Scope(found.node), qualified, captures, itself).function()
+    return Walk(unit, Scope(found.node), qualified, captures).function()
 
 
 @contextmanager

@@ -144,6 +144,13 @@ class Session:
             spec.result = merged
             self._drop_since(position)
         spec.result, spec.function, spec.running = merged, function, False
+        if merged == NEVER and spec.used and not any(op.name == "check" for op in function.body.walk()):
+            raise CompileError(
+                Diagnostic(
+                    f"the recursion of {spec.code.name}() has no end", spec.code.untyped.span,
+                    "no path returns without calling itself again", "add a case that returns",
+                )
+            )  # fmt: skip
 
     def _drop_since(self, position: int) -> None:
         for other in self.order[position:]:

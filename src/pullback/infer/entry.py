@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
-from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
+from pullback.diagnostic import UNKNOWN, CompileError, Diagnostic, InternalError, Span
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.hidden import thread_hidden
 from pullback.infer.names import constant_type
@@ -86,8 +87,8 @@ def infer_entry(session: Session, request: Request) -> Entry:
 def _infer_once(session: Session, request: Request) -> Entry:
     with deep_recursion():
         root = session.frame(session, Code(Function("entry", Block()), {}))
-        if request.span is not None:
-            root.e.span = request.span
+        request = replace(request, span=_definition(session, request.function))
+        root.e.span = request.span or UNKNOWN
         objects: list[tuple[Type, object]] = []
         types = tuple(_argument_type(root, value, objects) for value in request.arguments)
         function = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
@@ -105,6 +106,16 @@ def _infer_once(session: Session, request: Request) -> Entry:
         objects=tuple(objects),
     )  # fmt: skip
     return Entry(program, boundary)
+
+
+def _definition(session: Session, function: Any) -> Span | None:
+    """Where the function that a request is about is defined: errors that concern its arguments point there."""
+    while not isinstance(function, FunctionType):
+        transform = getattr(function, "__pullback__", None)
+        if transform is None:
+            return None
+        function = transform[1]
+    return session.code_of(function).untyped.span
 
 
 def _argument_type(root: Frame, value: Any, objects: list[tuple[Type, object]]) -> Type:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pullback.analysis.effects import carried
 from pullback.analysis.ranges import Ranges, is_integer, limits
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.walk import count_ops
 from pullback.prims.base import Emitter
 from pullback.types import BOOL
 
@@ -31,7 +32,7 @@ _RETRIES = 2
 
 def run(function: Function, program: Program) -> None:
     """Decide what the ranges of integers decide."""
-    walk = _Walk()
+    walk = _Walk(8 * count_ops(function.body))
     walk.block(function.body)
     if walk.decisions:
         _Apply(function, dict(walk.decisions)).function()
@@ -40,9 +41,11 @@ def run(function: Function, program: Program) -> None:
 class _Walk:
     """One pass over the program in order; `decisions` are (op, what its result is)."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: int) -> None:
         self.ranges = Ranges()
+        self.patience = patience  # ops visited; after that no more assumptions, so that nests of loops stay cheap
         self.decisions: list[tuple[Op, bool | Value]] = []
+        self.visits = 0
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -50,6 +53,7 @@ class _Walk:
 
     def op(self, op: Op) -> None:
         name = op.name
+        self.visits += 1
         if name == "if":
             self.conditional(op)
         elif name in ("for", "while"):
@@ -95,7 +99,7 @@ class _Walk:
         inits = [group[1] for group in groups]
         assumed = [self.guess(op, group) for group in groups]
         for attempt in range(_RETRIES + 1):
-            if attempt == _RETRIES:
+            if attempt == _RETRIES or self.visits > self.patience:
                 assumed = [limits(init) for init in inits]
             mark, decided = self.ranges.mark(), len(self.decisions)
             for (_, _, *params, _), (low, high) in zip(groups, assumed, strict=True):

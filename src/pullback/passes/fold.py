@@ -6,6 +6,7 @@
     c = pow x, two              ->  powi n=2 x
     d = sub y, (neg x)          ->  add y, x
     e = not_ (lt i, j)          ->  ge i, j            (ints; of floats only == and != have an exact opposite)
+    f = isinf (sin x)           ->  false
 
 What is *not* done because it changes a number: x * 0, x + 0.0 where x may be -0.0, reassociation, x / c as x * (1/c)
 unless c is a power of two.
@@ -398,6 +399,8 @@ def _lattice(walker: Walker, op: Op, *, unit: bool) -> Value | None:
         return x if bool(number) is unit else y
     if _is_opposite(walker, x, y):
         return walker.boolean(not unit)
+    if not unit and (found := _not_infinite(walker, x, y) or _not_infinite(walker, y, x)) is not None:
+        return found
     for one, other in ((x, y), (y, x)):
         inner = walker.definition(one, op.prim.name)
         if inner is not None and other in inner.operands:
@@ -470,6 +473,47 @@ def _cast(walker: Walker, op: Op) -> Value | None:
     return source if source.type.dtype is to else walker.emit("cast", (source,), op.results[0].type, to=to)
 
 
+# ------------------------------------------------------------------------------------------------ nan, infinity
+
+_SAME_CLASS = frozenset({"neg", "abs"})  # finite, infinite or nan as the operand is
+_NEVER_INFINITE = frozenset({"sin", "cos", "tan", "tanh", "erf", "erfc", "atan", "asin", "acos", "atan2", "sign"})
+_PERIODIC = frozenset({"sin", "cos", "tan"})  # nan for an infinite operand
+_NAN_FOR_NAN_ONLY = frozenset({
+    "exp", "exp2", "expm1", "tanh", "erf", "erfc", "atan", "sign", "sinh", "cosh", "asinh", "cbrt", "floor", "ceil",
+    "trunc", "rint",
+})  # fmt: skip
+
+
+def _classify(walker: Walker, op: Op) -> Value | None:
+    """isnan, isinf, isfinite of a result, asked of the operand instead."""
+    (x,), name = op.operands, op.prim.name
+    inner = walker.definitions.get(x)
+    if inner is None or not inner.operands:
+        return None
+    maker, source = inner.prim.name, inner.operands[0]
+    if maker in _SAME_CLASS:
+        return walker.emit(name, (source,), BOOL)
+    if maker == "cast" and not _is_float(source):
+        return walker.boolean(name == "isfinite")
+    if maker in _NEVER_INFINITE and name == "isinf":
+        return walker.boolean(False)
+    if maker in _NEVER_INFINITE and name == "isfinite":
+        return walker.emit("not_", (walker.emit("isnan", (x,), BOOL),), BOOL)
+    if name == "isnan" and maker in _PERIODIC:
+        return walker.emit("not_", (walker.emit("isfinite", (source,), BOOL),), BOOL)
+    if name == "isnan" and maker in _NAN_FOR_NAN_ONLY:
+        return walker.emit("isnan", (source,), BOOL)
+    return None
+
+
+def _not_infinite(walker: Walker, x: Value, y: Value) -> Value | None:
+    """Finite or nan: not infinite."""
+    one, other = walker.definition(x, "isfinite"), walker.definition(y, "isnan")
+    if one is None or other is None or one.operands[0] is not other.operands[0]:
+        return None
+    return walker.emit("not_", (walker.emit("isinf", one.operands, BOOL),), BOOL)
+
+
 # -------------------------------------------------------------------------------------------- checks of integers
 
 
@@ -510,7 +554,8 @@ _ALGEBRA: dict[str, Rule] = {
     "python_min": _same_operand, "floordiv": _by_one(False), "mod": _by_one(True), "shl": _shift, "shr": _shift,
     **dict.fromkeys(_SWAPPED, _compare), "not_": _not, "and_": _and, "or_": _or, "xor_": _xor, "select": _select,
     "cast": _cast, "add_overflows": _overflows, "sub_overflows": _overflows, "mul_overflows": _overflows,
-    "pow_overflows": _pow_overflows, "wrap_index": _wrap_index,
+    "isnan": _classify, "isinf": _classify, "isfinite": _classify, "pow_overflows": _pow_overflows,
+    "wrap_index": _wrap_index,
 }  # fmt: skip
 
 

@@ -18,7 +18,8 @@ The front end makes only these and the structured ops; inference consumes them. 
     v = py.closure{function}(captures..., defaults...)    function: ir Function; attrs names: captures, defaults
                                                           (see below)
     v = py.unbound{name}                               the value of a name that is not set
-    v = py.check_bound{name}(x)                        x, or UnboundLocalError when it is not set
+    v = py.check_bound{name}(x)                        x, or UnboundLocalError when it is not set; with free=True (a captured
+                                                       name) NameError
     v = py.self()                                      the closure that is running (a local function that calls itself)
     v = py.import{module, name}                        `import module` (name "") or `from module import name`
     v = py.raise(exception)                            never yields: v has type Never and stands for whatever is

@@ -1,0 +1,80 @@
+"""The runtime functions that compiled code calls, as native libraries made once and kept on disk.
+
+    address("pb.alloc")       ->  0x7f...        compiles or loads the group "memory" at the first call
+    declaration("pb.alloc")   ->  declare noalias ptr @pb.alloc(ptr, i64) ...
+
+A module only declares them, so that a small function is not compiled together with its allocator.  The groups are
+"memory" (see `memory`) and one per dtype of matrices (see `matrix`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pullback.codegen import cache as store
+from pullback.codegen import jit, matrix, memory, support
+from pullback.codegen.target import fingerprint
+from pullback.codegen.writer import ModuleWriter, Options
+from pullback.ir.node import Program
+from pullback.types import DType
+
+__all__ = ["address", "declaration", "group_text", "is_shared"]
+
+# What LLVM calls of its own accord, for copies and fills.
+_BY_LLVM = ("memcpy", "memmove", "memset")
+
+
+def is_shared(name: str) -> bool:
+    """Whether a name is that of a runtime function."""
+    return name in memory.SIGNATURES or name.startswith(matrix.HELPERS)
+
+
+def declaration(name: str) -> str:
+    """The line that declares a runtime function."""
+    return memory.SIGNATURES[name] if name in memory.SIGNATURES else matrix.signature(name)
+
+
+def address(name: str) -> int:
+    """The address of a runtime function in this process."""
+    group = "memory" if name in memory.SIGNATURES else name.rsplit(".", 1)[1]
+    return _group(group)[name]
+
+
+@cache
+def _group(group: str) -> dict[str, int]:
+    text, exports, imports = group_text(group, jit.describe_target().triple)
+    name = store.key("runtime", text, fingerprint())
+    code = store.load(name)
+    if code is None:
+        code = jit.compile_object(text)
+        store.store(name, code)
+    library = jit.link(code, {symbol: _import(symbol) for symbol in imports}, exports)
+    _kept.append(library)
+    return dict(library.addresses)
+
+
+_kept: list[jit.Library] = []  # code stays loaded: memory that Python holds may outlive every call
+
+
+def _import(name: str) -> int:
+    if name == "PyErr_CheckSignals":
+        return support.addresses()["pb.relax"]  # which also lets other threads run
+    if is_shared(name):
+        return address(name)
+    return matrix.blas_address(name) if name.startswith(matrix.PREFIX) else memory.external(name)
+
+
+def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
+    """LLVM text of a group, the names it defines for others, and the names it needs."""
+    if group == "memory":
+        exports = list(memory.SIGNATURES)
+        found = memory.runtime(exports, triple)
+        text, declared = found.functions, found.declarations
+    else:
+        module = ModuleWriter(Program(), Options())
+        text, exports = matrix.group(module, DType(group))
+        declared = {**{f"@{n}": declaration(n) for n in module.helpers if n not in exports}, **module.declarations}
+        text += module.metadata()
+    text = text.replace("define internal", "define")
+    needed = [symbol[1:] for symbol in declared if not symbol.startswith("@llvm.")]
+    return "\n".join(declared.values()) + "\n" + text + "\n", exports, [*needed, *_BY_LLVM]
