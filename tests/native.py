@@ -57,7 +57,8 @@ class Native:
         parts = ["\n".join(declared.values()), self.module.definitions, freeing.functions, shims, RELEASE]
         self.text = "\n".join(parts)
         code = jit.compile_object(self.text, jit.Options(level=level, large=10**9))
-        self.library = jit.link(code, {**self.module.externals, **freeing.externals}, [*self.symbols.values(), "release"])
+        imports = {**self.module.externals, **freeing.externals}
+        self.library = jit.link(code, imports, [*self.symbols.values(), "release"])
 
     def raw(self, cells, results, name=None, stack_limit=0, fuel=memory.REFILL):
         """Call with cells; the cells of the results.  `release` must follow."""

@@ -226,7 +226,10 @@ class Maker:
         inits = [emit.integer(0), *[self.pick(scope, t, emit) for t in types[1:]]]
         cond = Block([Value(t) for t in types])
         test = Emitter(cond, emit.span)
-        go = test("lt", cond.params[0], test("minimum", self.pick(scope, I64, test), test.integer(4)))
+        if self.random.random() < 0.5:  # a bound from outside the loop
+            go = test("lt", cond.params[0], emit("minimum", self.pick(scope, I64, emit), emit.integer(4)))
+        else:
+            go = test("lt", cond.params[0], test("minimum", self.pick(scope, I64, test), test.integer(4)))
         cond.results = [test("and_", go, self.pick(scope, BOOL, test)) if self.random.random() < 0.4 else go]
         params = [Value(t) for t in types]
         block, inner, last = self.inner_block(scope, depth, params)

@@ -173,11 +173,12 @@ class Dict:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """numpy.ndarray of one dtype and rank."""
+    """numpy.ndarray of one dtype and rank.  `readonly`: given by Python without leave to write."""
 
     dtype: DType
     rank: int
     contiguous: bool = False
+    readonly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,7 @@ def slots(type_: Type) -> tuple[Machine, ...]:
     match type_:
         case Number(dtype, _):
             return (Scalar(dtype),)
-        case Array(dtype, rank, contiguous):
+        case Array(dtype, rank, contiguous, _):
             return (ArrayRef(dtype, rank, contiguous),)
         case Tuple(items) | List(items) | Dict(_, items):
             return tuple(slot for item in items for slot in slots(item))
@@ -361,7 +362,7 @@ def show(type_: Type) -> str:
             return "list[" + ", ".join(dict.fromkeys(map(show, items))) + "]"
         case Dict(keys, items):
             return "dict{" + ", ".join(f"{k!r}: {show(t)}" for k, t in zip(keys, items, strict=True)) + "}"
-        case Array(dtype, rank, _):
+        case Array(dtype, rank, _, _):
             return f"array({_NUMPY_NAMES[dtype.value][3:].rstrip('_')}, {rank}-D)"
         case Range():
             return "range"

@@ -70,6 +70,7 @@ def _body(w: FunctionWriter, function: Function) -> str:
     if function.name in w.costs.recursive:
         _guard(w)
         w.burn(str(w.costs.block(block)))
+    w.local = records.local_buffers(block)
     w.run(block)
     result = abi.result_type(w.machines(block.results))
     wide = any(op.prim.name == "elementwise" for op in block.walk())

@@ -252,7 +252,6 @@ def _row(
         for view in dict.fromkeys(v for v in kernel.inputs if isinstance(v, View))
         if kernel.space.inner(view) == "0" and view not in kernel.writes
     }
-    metadata = "" if vector else w.module.scalar_loop()
 
     def element(index: str, partials: list[str]) -> list[str]:
         places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in kernel.views if v not in fixed}
@@ -263,7 +262,7 @@ def _row(
     def strip(start: str, end: str, outer: list[str]) -> list[str]:
         single = [abi.LLVM[t.dtype] for t in totals]
         nothing = [constant(0, t.dtype) for t in totals]
-        partials = repeat(w, start, end, single, nothing, element, metadata)
+        partials = repeat(w, start, end, single, nothing, element, not vector)
         following: list[str] = []
         for total, partial in zip(totals, partials, strict=True):
             position = len(following)

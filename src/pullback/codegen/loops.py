@@ -23,9 +23,12 @@ Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) 
 
 def repeat(
     w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step,
-    metadata: str = "",
+    scalar: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Run `step` for start <= k < end, given that start < end; the carried operands after it."""
+    """Run `step` for start <= k < end, given that start < end; the carried operands after it.
+
+    `scalar`: LLVM is neither to vectorise nor to unroll it.
+    """
     before, head, after = w.block, w.label(), w.label()
     w.jump(head)
     w.begin(head)
@@ -34,7 +37,7 @@ def repeat(
     following = list(step(index, inner))
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
-    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, metadata)
+    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, w.module.scalar_loop() if scalar else "")
     latch = w.block
     w.begin(after)
     # One-armed phis keep values that leave the loop apart from it (LCSSA), as LLVM's passes want them.

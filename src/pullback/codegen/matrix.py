@@ -94,7 +94,7 @@ def _no_ops(w: FunctionWriter, op: Op) -> None:
     raise InternalError(f"{op.name} in a helper")
 
 
-def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], metadata: str = "") -> None:
+def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], scalar: bool = False) -> None:
     """Run `step` for 0 <= k < n, without polls."""
     start, done = w.label(), w.label()
     w.branch(w.set(f"icmp sgt i64 {n}, 0"), start, done)
@@ -104,7 +104,7 @@ def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], metadata: str
         step(index)
         return []
 
-    repeat(w, "0", n, [], [], once, metadata)
+    repeat(w, "0", n, [], [], once, scalar)
     w.jump(done)
     w.begin(done)
 
@@ -118,15 +118,15 @@ def _loops(w: FunctionWriter, dtype: DType) -> None:
     fast, slow, done = w.label(), w.label(), w.label()
     w.branch(w.set(f"and i1 {unit[0]}, {unit[1]}"), fast, slow)
     w.begin(fast)
-    _nest(w, dtype, str(dtype.bytes), str(dtype.bytes), "")
+    _nest(w, dtype, str(dtype.bytes), str(dtype.bytes), False)
     w.jump(done)
     w.begin(slow)
-    _nest(w, dtype, "%b1", "%c1", w.module.scalar_loop())
+    _nest(w, dtype, "%b1", "%c1", True)
     w.jump(done)
     w.begin(done)
 
 
-def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, metadata: str) -> None:
+def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, scalar: bool) -> None:
     work = w.set(f"mul i64 {w.set('add i64 %n, 4')}, %k")
 
     def row(i: str) -> None:
@@ -144,12 +144,12 @@ def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, metadata: str) -> N
                 place = _at(w, dtype, c, j, c1)
                 w.store(dtype, plus(w, dtype, w.load(dtype, place, ELEMENT), product), place, ELEMENT)
 
-            _up_to(w, "%n", add, metadata)
+            _up_to(w, "%n", add, scalar)
 
         zero, ready = w.label(), w.label()
         w.branch("%add", ready, zero)
         w.begin(zero)
-        _up_to(w, "%n", clear, w.module.scalar_loop())
+        _up_to(w, "%n", clear, True)
         w.jump(ready)
         w.begin(ready)
         _up_to(w, "%k", term)
@@ -181,7 +181,7 @@ def _copy(w: FunctionWriter, dtype: DType) -> None:
             total = plus(w, dtype, w.load(dtype, place, ELEMENT), value)
             w.store(dtype, w.set(f"select i1 %add, {t} {total}, {t} {value}"), place, ELEMENT)
 
-        _up_to(w, "%columns", column, w.module.scalar_loop())
+        _up_to(w, "%columns", column, True)
         w.burn("%columns")
 
     _up_to(w, "%rows", row)

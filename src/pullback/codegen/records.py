@@ -1,7 +1,8 @@
 """Boxes and buffers in memory.
 
 A box is its variant's number (i64) followed by the pieces of its slots, each aligned to its size.  A buffer is a header
-{ptr data, i64 capacity} and, apart from it, the elements, each a record of its pieces.
+{ptr data, i64 capacity} and, apart from it, the elements, each a record of its pieces.  The header of a buffer that is
+never stored, passed on or carried lies on the stack, where LLVM turns it into registers.
 
     for k in n: ... buffer_put(buf, k, v)     ->     room for n elements is made before the loop; the put is one store
 """
@@ -15,7 +16,7 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.types import Buffer, DType, Machine, Scalar
 
-__all__ = ["RULES", "reserve"]
+__all__ = ["RULES", "local_buffers", "reserve"]
 
 _HEADER_SIZE = 16
 _MEMORY_TYPES = {"i1": "i8"}
@@ -131,11 +132,27 @@ def _straight(block: Block) -> list[Op]:
     return found
 
 
+_BUFFER_OPS = frozenset({"buffer_put", "buffer_get", "buffer_inc", "free"})
+
+
+def local_buffers(body: Block) -> set[Value]:
+    """Buffers that are made in the body and used by nothing but the ops of buffers."""
+    made: set[Value] = set()
+    escaped: set[Value] = set(body.results)
+    for op in body.walk():
+        if op.prim.name in ("buffer", "buffer_zeros"):
+            made.add(op.results[0])
+        escaped.update(op.operands[op.prim.name in _BUFFER_OPS :])
+        for block in op.blocks:
+            escaped.update(block.results)
+    return made - escaped
+
+
 def _new_buffer(w: FunctionWriter, op: Op, zeroed: bool) -> None:
     n, size = w.only(op.operands[0]), _element_size(w, op.result)
     if not n.isdigit():
         n = w.intrinsic(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
-    header = w.allocate(str(_HEADER_SIZE))
+    header = w.stack(f"[{_HEADER_SIZE} x i8], align 8") if op.result in w.local else w.allocate(str(_HEADER_SIZE))
     bytes_ = w.set(f"mul i64 {n}, {size}")
     if not n.isdigit():
         # More elements than memory has addresses: ask for more bytes than there are.
@@ -201,7 +218,8 @@ def _free(w: FunctionWriter, op: Op) -> None:
     if isinstance(value.type, Buffer):
         data = w.set(f"load ptr, ptr {pointer}{HEADER}")
         w.do(f"call void {helper}(ptr %context, ptr {data})")
-    w.do(f"call void {helper}(ptr %context, ptr {pointer})")
+    if value not in w.local:
+        w.do(f"call void {helper}(ptr %context, ptr {pointer})")
 
 
 RULES = {

@@ -134,7 +134,9 @@ class Unpacker:
         rank = text.load("i32", value, layout.ARRAY_RANK)
         flags = text.load("i32", value, layout.ARRAY_FLAGS)
         needed = layout.ALIGNED | (layout.C_CONTIGUOUS if type_.contiguous else 0)
-        present = text.set(f"icmp eq i32 {text.set(f'and i32 {flags}, {needed}')}, {needed}")
+        needed |= 0 if type_.readonly else layout.WRITEABLE
+        mask = needed | layout.WRITEABLE
+        present = text.set(f"icmp eq i32 {text.set(f'and i32 {flags}, {mask}')}, {needed}")
         ranked = text.set(f"icmp eq i32 {rank}, {type_.rank}")
         text.require(text.set(f"and i1 {ranked}, {present}"), self.miss)
         self._dtype(type_.dtype, text.load("ptr", value, layout.ARRAY_DESCR))

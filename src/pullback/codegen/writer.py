@@ -93,7 +93,7 @@ class ModuleWriter:
         return f"@{name}"
 
     def scalar_loop(self) -> str:
-        """Loop metadata: neither vectorised nor unrolled."""
+        """Metadata of a loop that is neither vectorised nor unrolled."""
         number = _FIRST_FREE + len(self._metadata)
         self._metadata.append(f"!{number} = distinct !{{!{number}, !13, !14}}")
         return f", !llvm.loop !{number}"
@@ -139,6 +139,7 @@ class FunctionWriter:
         self.failures: list[tuple[str, str]] = []  # (status, block)
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
+        self.local: set[Value] = set()  # buffers whose header is on the stack
         self.roots: dict[str, str] = {}  # of pointers into arrays: the parameter or allocation they come from
         self.fresh: set[str] = set()  # roots that are allocations of this function
 

@@ -61,13 +61,19 @@ def _pattern(shapes: Sequence[Sequence[Value]]) -> str:
     return " ".join(texts)
 
 
-def elementwise(cx: Frame, operands: Sequence[AV], rule: ScalarRule, output: str = "new") -> AV:
-    """Apply a rule for numbers to arrays (and numbers) elementwise.  output "sum" adds the results up instead."""
+def elementwise(
+    cx: Frame, operands: Sequence[AV], rule: ScalarRule, output: str = "new", target: AV | None = None
+) -> AV:
+    """Apply a rule for numbers to arrays (and numbers) elementwise.
+
+    output "new" gives a fresh array, "sum" the sum of the results; "set" writes them into `target`, which has the shape
+    that the operands broadcast to (checked before).
+    """
     arrays = [av for av in operands if isinstance(av.type, Array)]
     for av in operands:
         if not isinstance(av.type, Array | Number | Constant):
             raise cx.error(f"no elementwise meaning for {show(av.type)}", "arrays and numbers are needed here")
-    sizes = broadcast(cx, arrays)
+    sizes = broadcast(cx, arrays) if target is None else array_sizes(cx, target)
     block = Block()
     inputs: list[Value] = []
     with cx.into(block) as emitter:
@@ -80,8 +86,11 @@ def elementwise(cx: Frame, operands: Sequence[AV], rule: ScalarRule, output: str
         raise cx.error(f"this has no elementwise meaning ({show(result.type)})")
     block.results = list(result.values)
     machine = elementwise_types(len(sizes), (output,), [v.type for v in result.values])
-    attrs: dict[str, object] = {"rank": len(sizes), "outputs": (output,), "targets": 0}
-    op = cx.e.append(get("elementwise"), [*sizes, *inputs], attrs=attrs, blocks=[block], types=machine)
+    attrs: dict[str, object] = {"rank": len(sizes), "outputs": (output,), "targets": 0 if target is None else 1}
+    written = [] if target is None else [target.value]
+    op = cx.e.append(get("elementwise"), [*sizes, *inputs, *written], attrs=attrs, blocks=[block], types=machine)
+    if target is not None:
+        return target
     if output == "sum":
         return AV(Number(result.type.dtype, weak=False), (op.result,))
     return AV(Array(result.type.dtype, len(sizes), True), (op.result,))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
-from pullback.infer.numbers import as_number
 from pullback.infer.values import AV, MISSING, items_of
+from pullback.infer.views import checked_index, indexed
 from pullback.ir.node import Value
 from pullback.types import (
     Array,
-    ArrayRef,
     Dict,
     DType,
     List,
@@ -26,7 +24,7 @@ from pullback.types import (
     with_items,
 )
 
-__all__ = ["array_element", "checked_index", "select_item", "subscript"]
+__all__ = ["select_item", "subscript"]
 
 
 def subscript(cx: Frame, subject: AV, index: AV) -> AV:
@@ -41,31 +39,12 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
         case Dict(keys, _):
             return _entry(cx, subject, index, keys)
         case Array():
-            parts = items_of(index) if isinstance(index.type, Tuple) else [index]
-            return _array_item(cx, subject, parts)
+            return indexed(cx, subject, AV(index.type, index.values, literal))
         case Range():
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")
             return AV(Number(DType.I64), (cx.e("add", start, cx.e("mul", k, step)),))
     raise cx.error(f"{show(subject.type)} cannot be indexed", "tuples, lists, dicts and arrays can")
-
-
-def _integer(cx: Frame, index: AV) -> Value:
-    index = as_number(cx, index)
-    if not isinstance(index.type, Number) or index.type.dtype.is_float:
-        raise cx.error(f"an index must be an int, not {show(index.type)}", "convert with int(...) if that is meant")
-    if index.type.dtype is DType.I64:
-        return index.value
-    return cx.e("cast", index.value, to=DType.I64)
-
-
-def checked_index(cx: Frame, index: AV, size: Value, exception: str, message: str, *payload: Value) -> Value:
-    """The index counted from the start, after the bounds check."""
-    i = _integer(cx, index)
-    wrapped = cx.e("wrap_index", i, size)
-    if cx.options.boundscheck:
-        cx.check(cx.e("ult", wrapped, size), exception, message, *payload)
-    return wrapped
 
 
 def _entry(cx: Frame, subject: AV, index: AV, keys: Sequence[str]) -> AV:
@@ -129,39 +108,3 @@ def select_item(cx: Frame, items: Sequence[AV], k: Value) -> AV:
         return result
 
     return rest(0)
-
-
-def _array_item(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
-    assert isinstance(subject.type, Array)
-    rank = subject.type.rank
-    for part in parts:
-        if isinstance(part.type, Slice) or part.literal is Ellipsis or not isinstance(as_number(cx, part).type, Number):
-            raise cx.error(
-                f"arrays are indexed with ints here, not with {show(part.type)}", "slices and masks come later",
-                "loop over the index, or pass the part you need as an argument of its own",
-            )  # fmt: skip
-    if len(parts) > rank:
-        raise cx.error(f"too many indices for array: array is {rank}-dimensional, but {len(parts)} were indexed",
-                       show(subject.type))  # fmt: skip
-    sizes = array_sizes(cx, subject)
-    indices: list[Value] = []
-    for axis, part in enumerate(parts):
-        message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
-        given = _integer(cx, part)
-        indices.append(checked_index(cx, part, sizes[axis], "IndexError", message, given, sizes[axis]))
-    return array_element(cx, subject, indices)
-
-
-def array_element(cx: Frame, subject: AV, indices: Sequence[Value]) -> AV:
-    """An element, or a row view when there are fewer indices than axes.  The indices are in range."""
-    assert isinstance(subject.type, Array)
-    if len(indices) == subject.type.rank:
-        value = cx.e("array_get", subject.value, *indices)
-        return AV(Number(subject.type.dtype, weak=False), (value,))
-    view = subject.value
-    for index in indices:
-        view = cx.e("view_index", view, index, axis=0)
-    assert isinstance(view.type, ArrayRef)
-    return AV(Array(view.type.dtype, view.type.rank, view.type.contiguous), (view,))
-
-

@@ -14,10 +14,11 @@ from pullback.infer.arithmetic import OVERFLOW
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Branch, Frame
-from pullback.infer.indexing import array_element, select_item
+from pullback.infer.indexing import select_item
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.values import AV, coerce, items_of
+from pullback.infer.views import array_element
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
 from pullback.types import (
@@ -259,7 +260,7 @@ def iterable(cx: Frame, av: AV) -> Iterable:
         case Range():
             return _range_iterable(cx, av)
         case Array(_, rank, _) if rank > 0:
-            return Iterable(None, array_sizes(cx, av)[0], lambda cx, k: array_element(cx, av, [k]))
+            return Iterable(None, array_sizes(cx, av)[0], lambda cx, k: array_element(cx, av, k))
         case Array():
             raise cx.error("iteration over a 0-d array", show(av.type))
         case Iterator(kind, _):

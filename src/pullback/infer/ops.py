@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pullback.diagnostic import InternalError
-from pullback.infer import arithmetic, calls, indexing, loops, structures, truth
+from pullback.infer import arithmetic, assign, calls, indexing, loops, structures, truth
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.names import captured_values, constant_type, global_value, object_value
@@ -18,7 +18,6 @@ from pullback.types import (
     I64,
     NONE,
     UNBOUND,
-    Array,
     Closure,
     Constant,
     Dict,
@@ -157,14 +156,18 @@ def _check_bound(cx: Frame, op: Op, operands: list[AV]) -> AV:
     """Reading a name that may be unset: UnboundLocalError on the paths where it is."""
     (subject,) = operands
     name = op.attrs["name"]
-    message = f"cannot access local variable '{name}' where it is not associated with a value"
+    exception = "NameError" if op.attrs.get("free") else "UnboundLocalError"
+    where = "free variable" if op.attrs.get("free") else "local variable"
+    message = f"cannot access {where} '{name}' where it is not associated with a value"
+    if op.attrs.get("free"):
+        message += " in enclosing scope"
     if isinstance(subject.type, Unbound):
-        cx.check(cx.e.boolean(False), "UnboundLocalError", message)
+        cx.check(cx.e.boolean(False), exception, message)
         return cx.stop()
     if not isinstance(subject.type, Union) or UNBOUND not in subject.type.members:
         return subject
     index = subject.type.members.index(UNBOUND)
-    cx.check(cx.e("ne", subject.values[0], cx.e.integer(index)), "UnboundLocalError", message)
+    cx.check(cx.e("ne", subject.values[0], cx.e.integer(index)), exception, message)
     return structures.without(cx, subject, lambda member: isinstance(member, Unbound))
 
 
@@ -228,12 +231,17 @@ def _binary(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _inplace(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    if isinstance(operands[0].type, Array):
-        raise cx.error(
-            "arrays cannot be changed in place yet", "this would write into the array",
-            "write `a = a {0} b` instead".replace("{0}", str(op.attrs["operator"])),
-        )  # fmt: skip
-    return arithmetic.binary(cx, str(op.attrs["operator"]), *operands)
+    return assign.inplace(cx, str(op.attrs["operator"]), *operands)
+
+
+def _setitem(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    assign.set_item(cx, *operands)
+    return []
+
+
+def _inplace_item(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    assign.inplace_item(cx, str(op.attrs["operator"]), *operands)
+    return []
 
 
 def _unary(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -271,6 +279,8 @@ _HANDLERS: dict[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
     "py.const": _const, "py.global": _global, "py.import": _import, "py.attribute": _attribute, "py.closure": _closure,
     "py.self": _self, "py.tuple": _tuple, "py.list": _list, "py.dict": _dict, "py.slice": _slice,
     "py.unbound": _unbound, "py.check_bound": _check_bound, "py.truth": _truth, "if": _if, "py.raise": _raise,
-    "py.assert": _assert, "py.unpack": _unpack, "py.binary": _binary, "py.inplace": _inplace, "py.unary": _unary,
+    "py.assert": _assert, "py.unpack": _unpack, "py.binary": _binary,
+    "py.inplace": _inplace, "py.setitem": _setitem, "py.inplace_item": _inplace_item,
+    "py.unary": _unary,
     "py.compare": _compare, "py.subscript": _subscript, "py.call": _call, "py.while": _while, "py.for": _for,
 }  # fmt: skip

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
-from pullback.infer.indexing import array_element
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.values import AV, items_of, narrow
+from pullback.infer.views import array_element
 from pullback.types import (
     Array,
     Builtin,
@@ -133,7 +133,7 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
             enough = cx.e("ge", size, wanted)
             cx.check(enough, "ValueError", f"not enough values to unpack (expected {count}, got {{0}})", size)
             cx.check(cx.e("eq", size, wanted), "ValueError", f"too many values to unpack (expected {count})")
-            return [array_element(cx, av, [cx.e.integer(k)]) for k in range(count)]
+            return [array_element(cx, av, cx.e.integer(k)) for k in range(count)]
         case Union():
             return _unpack_union(cx, av, count)
     raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked")

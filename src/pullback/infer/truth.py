@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Sequence
 
 from pullback.infer.dispatch import dispatch
@@ -35,6 +36,10 @@ from pullback.types import (
 
 __all__ = ["compare", "constant", "negate", "truth"]
 
+_INTS = {
+    "==": operators.eq, "!=": operators.ne, "<": operators.lt,
+    "<=": operators.le, ">": operators.gt, ">=": operators.ge,
+}  # fmt: skip
 _COMPARE = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
@@ -129,10 +134,13 @@ def _static_equality(a: AV, b: AV) -> bool | None:
 
 def _compare_numbers(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     assert isinstance(a.type, Number) and isinstance(b.type, Number)
+    x, y = cx.literal_of(a), cx.literal_of(b)
+    if isinstance(x, int) and isinstance(y, int) and not isinstance(x, bool) and not isinstance(y, bool):
+        return constant(bool(_INTS[operator](x, y)))  # a.ndim == 2 picks its branch while compiling
     kind = a.type if a.type == b.type else promote(a.type, b.type)
     weak = a.type.weak and b.type.weak
-    x, y = convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)
-    return AV(Number(DType.BOOL, weak), (cx.e(_COMPARE[operator], x, y),))
+    values = convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)
+    return AV(Number(DType.BOOL, weak), (cx.e(_COMPARE[operator], *values),))
 
 
 def _compare_sequences(cx: Frame, operator: str, a: AV, b: AV, m: int, n: int) -> AV:

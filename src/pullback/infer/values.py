@@ -121,6 +121,8 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
         case Constant(value), Number(DType.BOOL, True):
             return AV(target, (e.boolean(value),))
         case Array(), Array():
+            if slots(source) == slots(target):
+                return AV(target, av.values)
             return AV(target, (e("view_relax", av.value),))
         case Tuple(), Tuple(inner) if len(source.items) == len(inner):
             return _structure(e, av, target, inner)

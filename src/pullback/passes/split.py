@@ -43,6 +43,13 @@ class _Index:
     size: Value
 
 
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """A condition that no trip changes."""
+
+    condition: Value
+
+
 class _Splitter:
     def __init__(self) -> None:
         self.constants: dict[Value, Op] = {}
@@ -63,13 +70,13 @@ class _Splitter:
         block.ops = ops
         block.results = [mapping.get(v, v) for v in block.results]
 
-    def indices(self, loop: Op) -> list[_Index]:
+    def indices(self, loop: Op) -> list[_Index | _Fixed]:
         """What the checks of the body ask, if all of them ask it of indices; empty if the loop is not to be split."""
         body = loop.blocks[0]
         if count_ops(body) > _MOST:
             return []
         makers: dict[Value, Op] = {}
-        found: list[_Index] = []
+        found: list[_Index | _Fixed] = []
         for op in body.ops:
             makers.update((value, op) for value in op.results)
             if op.name == "check":
@@ -81,9 +88,11 @@ class _Splitter:
                 return []
         return found
 
-    def index(self, condition: Value, body: Block, makers: dict[Value, Op]) -> _Index | None:
+    def index(self, condition: Value, body: Block, makers: dict[Value, Op]) -> _Index | _Fixed | None:
         """The condition as ult(offset + k, size) with offset and size from outside the loop."""
         test = makers.get(condition)
+        if test is None and condition not in body.params:
+            return _Fixed(condition)
         if test is None or test.name != "ult" or test.operands[0].type != I64:
             return None
         index, size = test.operands
@@ -107,12 +116,15 @@ class _Splitter:
         inside = offset in makers or offset in body.params
         return None if inside else _Index(offset, maker.name == "sub", size)
 
-    def split(self, loop: Op, indices: list[_Index]) -> list[Op]:
+    def split(self, loop: Op, indices: list[_Index | _Fixed]) -> list[Op]:
         e = Emitter(Block(), loop.span)
         trips, *inits = loop.operands
         safe = trips
         for index in dict.fromkeys(indices):
-            safe = e("minimum", safe, self.first_wrong(e, index))
+            if isinstance(index, _Fixed):
+                safe = e("select", index.condition, safe, e.integer(0))
+            else:
+                safe = e("minimum", safe, self.first_wrong(e, index))
         safe = e("maximum", safe, e.integer(0))
         types = [v.type for v in loop.results if v.type is not None]
         main = e.append(get("for"), [safe, *inits], blocks=[self.unchecked(loop.blocks[0])], types=types)

@@ -3,12 +3,18 @@
     n = array_size{axis}(a)                        i64
     v = array_get(a, i, j, ...)                    element; indices are in range (checked before)
     array_inc(s, i, j, ..., v)                     s[i, j, ...] += v
+    old = array_swap(a, i, j, ..., v)              a[i, j, ...] = v; the result is what stood there before
     a = array_empty{dtype}(n, ...)                 fresh, contiguous, not set
     a = array_zeros{dtype}(n, ...)                 fresh, contiguous, zero
     v = view_index{axis}(a, i)                     rank - 1: the given axis fixed at i
     v = view_expand{axis}(a)                       rank + 1: a new axis of size 1
     v = view_transpose{perm}(a)
+    v = view_slice{axis, unit}(a, start, count, step)   elements start, start + step, ... (count of them, all in range)
+                                                   along an axis; unit=True: the step is the constant 1
+    v = view_reshape(a, n, ...)                    the same elements of a contiguous array under another shape
+    v = view_diagonal(a)                           the main diagonal of a 2-D array
     v = view_relax(a)                              the same array, its type no longer says that it is contiguous
+    p = array_overlap(a, b)                        bool: may they share memory (their address ranges meet)
     p = array_same(a, b)                           bool: do they share their first element's address
 
     r... = elementwise{rank, outputs, targets}(size_0..size_{rank-1}, inputs..., targets...) { block }
@@ -19,7 +25,11 @@ size is 1) and yields one scalar per output.  outputs[k] is
     "new"  a fresh contiguous array of the space's shape receives the value;         a result
     "sum"  the values are added up, starting from 0;                                 a result, scalar
     "inc"  the value is added to the target's element (targets are aligned as inputs are, so a target with an axis of
-           size 1 or of lower rank receives the sum).  No result; `targets` = number of "inc" outputs, in order.
+           size 1 or of lower rank receives the sum).  No result.
+    "set"  the value replaces the target's element; such a target has exactly the space's shape.  No result.
+`targets` = number of "inc" and "set" outputs; their targets are the last operands, in the order of those outputs.
+An input may be the same view as a "set" target (a *= b): each element is read before it is written.  An input that
+overlaps a "set" target in another way gives undefined values; whoever builds the op copies first.
 Sizes of arrays other than 1 agree with the space (checked before).
 
     c = matmul(a, b)                               2-D by 2-D, fresh
@@ -69,6 +79,10 @@ def _inc(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     return ()
 
 
+def _swap(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    return (Scalar(_array(operands[0]).dtype),) if _inc(operands, attrs) == () else ()
+
+
 def _fresh(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     if any(operand != I64 for operand in operands):
         raise TypeError("sizes are ints")
@@ -91,6 +105,28 @@ def _view_expand(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ..
 def _view_transpose(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     array = _array(operands[0])
     return (ArrayRef(array.dtype, array.rank, array.contiguous and array.rank < 2),)
+
+
+def _view_slice(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    array = _array(operands[0])
+    if list(operands[1:]) != [I64] * 3:
+        raise TypeError("start, count and step are ints")
+    # Whole rows of a contiguous array are contiguous.
+    return (ArrayRef(array.dtype, array.rank, array.contiguous and attrs["axis"] == 0 and bool(attrs.get("unit"))),)
+
+
+def _view_reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    array = _array(operands[0])
+    if not array.contiguous or any(operand != I64 for operand in operands[1:]):
+        raise TypeError("a contiguous array and its new sizes are needed")
+    return (ArrayRef(array.dtype, len(operands) - 1, True),)
+
+
+def _view_diagonal(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    array = _array(operands[0])
+    if array.rank != 2:
+        raise TypeError("a 2-D array is needed")
+    return (ArrayRef(array.dtype, 1, False),)
 
 
 def _view_relax(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
@@ -145,12 +181,18 @@ PRIMS = tuple(
         Prim(name="array_size", doc="size of an axis", infer=_size),
         Prim(name="array_get", doc="an element", infer=_get, derivative=_STRUCTURAL, effects=_READ),
         Prim(name="array_inc", doc="add to an element", infer=_inc, derivative=_STRUCTURAL, effects=_WRITE),
+        Prim(name="array_swap", doc="replace an element, yielding the old one", infer=_swap, derivative=_STRUCTURAL,
+             effects=_WRITE),
         Prim(name="array_empty", doc="a fresh array, not set", infer=_fresh, derivative=_STRUCTURAL, effects=_ALLOCATE),
         Prim(name="array_zeros", doc="a fresh array of zeros", infer=_fresh, derivative=_STRUCTURAL, effects=_ALLOCATE),
         Prim(name="view_index", doc="one index along an axis", infer=_view_index, derivative=_STRUCTURAL),
         Prim(name="view_expand", doc="a new axis of size 1", infer=_view_expand, derivative=_STRUCTURAL),
         Prim(name="view_transpose", doc="axes permuted", infer=_view_transpose, derivative=_STRUCTURAL),
+        Prim(name="view_slice", doc="a slice along an axis", infer=_view_slice, derivative=_STRUCTURAL),
+        Prim(name="view_reshape", doc="another shape", infer=_view_reshape, derivative=_STRUCTURAL),
+        Prim(name="view_diagonal", doc="the main diagonal", infer=_view_diagonal, derivative=_STRUCTURAL),
         Prim(name="view_relax", doc="forget contiguity", infer=_view_relax, derivative=_STRUCTURAL),
+        Prim(name="array_overlap", doc="address ranges meet", infer=_same),
         Prim(name="array_same", doc="same first address", infer=_same),
         Prim(name="elementwise", doc="one pass over an index space", infer=_stated, derivative=_STRUCTURAL,
              effects=frozenset({"read", "write", "allocate"})),

@@ -12,6 +12,8 @@ The front end makes only these and the structured ops; inference consumes them. 
     b = py.truth(x)                                    bool(x) as a condition of if/while
     v = py.attribute{name}(x)
     v = py.subscript(x, index)     v = py.slice(lo, hi, step)
+    py.setitem(x, index, value)                        x[index] = value
+    py.inplace_item{operator}(x, index, value)         x[index] operator= value, x and index evaluated once
     v = py.call{keywords}(f, args...)                  keywords: names of the trailing operands, a tuple of str
     v = py.tuple(items...)   v = py.list(items...)   v = py.dict{keys}(items...)
     v... = py.unpack{count}(x)
@@ -46,7 +48,8 @@ from pullback.types import Machine
 __all__ = ["NAMES"]
 
 NAMES = (
-    "const", "global", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "slice", "call",
+    "const", "global", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "setitem", "inplace_item", "slice",
+    "call",
     "tuple", "list", "dict", "unpack", "closure", "self", "import", "unbound", "check_bound", "raise", "assert",
     "while", "for",
 )  # fmt: skip

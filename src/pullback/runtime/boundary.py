@@ -191,7 +191,7 @@ def _array(value: np.ndarray, where: str) -> Type:
         raise TypeError(f"{where}: an array of dtype {value.dtype}: {_conversion(value.dtype)}")
     if not value.flags.aligned:
         raise TypeError(f"{where}: a misaligned array: write x.copy()")
-    return Array(element, value.ndim, bool(value.flags.c_contiguous))
+    return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable)
 
 
 def _conversion(dtype: np.dtype) -> str:

@@ -1,0 +1,246 @@
+"""Indexing of arrays: elements, rows, slices, new axes; each a view of the same memory.
+
+    a[i, 1:-1]      view_index(axis 0), view_slice(axis 0 of what is left)
+    a[..., None]    view_expand
+    a[idx], a[mask] a gathered copy (prelude)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pullback.infer.calls import call
+from pullback.infer.engine import Frame
+from pullback.infer.numbers import as_number, convert
+from pullback.infer.registry import prelude
+from pullback.infer.values import AV, MISSING, items_of
+from pullback.ir.node import Value
+from pullback.types import Array, ArrayRef, DType, List, NoneType, Number, Slice, Str, Tuple, show
+
+__all__ = [
+    "array_element", "array_of", "checked_index", "element_indices", "fancy_kind", "fancy_parts", "index_parts",
+    "indexed",
+    "is_element", "take", "view",
+]  # fmt: skip
+
+
+def array_of(value: Value, model: Array) -> AV:
+    """The abstract value of a view: writable as its model is."""
+    assert isinstance(value.type, ArrayRef)
+    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous, model.readonly), (value,))
+
+
+def integer(cx: Frame, index: AV) -> Value:
+    """An index as a machine int."""
+    index = as_number(cx, index)
+    if not isinstance(index.type, Number) or index.type.dtype.is_float:
+        raise cx.error(f"an index must be an int, not {show(index.type)}", "convert with int(...) if that is meant")
+    return convert(cx, index, DType.I64)
+
+
+def checked_index(cx: Frame, index: AV, size: Value, exception: str, message: str, *payload: Value) -> Value:
+    """The index counted from the start, after the bounds check."""
+    i = integer(cx, index)
+    wrapped = cx.e("wrap_index", i, size)
+    if cx.options.boundscheck:
+        cx.check(cx.e("ult", wrapped, size), exception, message, *payload)
+    return wrapped
+
+
+def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
+    """The parts of an index, the ellipsis replaced by full slices."""
+    assert isinstance(subject.type, Array)
+    parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+    used = sum(_axes(part) for part in parts)
+    if used > subject.type.rank:
+        raise cx.error(
+            f"too many indices for array: array is {subject.type.rank}-dimensional, but {used} were indexed",
+            show(subject.type),
+        )
+    expanded: list[AV] = []
+    for part in parts:
+        if _is_ellipsis(part):
+            expanded += [full_slice() for _ in range(subject.type.rank - used)]
+        else:
+            expanded.append(part)
+    return expanded
+
+
+def full_slice() -> AV:
+    none = NoneType()
+    return AV(Slice((none, none, none)))
+
+
+def _is_ellipsis(part: AV) -> bool:
+    return part.type == Str("...")
+
+
+def _axes(part: AV) -> int:
+    """How many axes of the array an index part uses up."""
+    if _is_ellipsis(part) or isinstance(part.type, NoneType):
+        return 0
+    if isinstance(part.type, Array) and part.type.dtype is DType.BOOL:
+        return part.type.rank
+    return 1
+
+
+def fancy_parts(parts: Sequence[AV]) -> bool:
+    """Is one of the parts an array (or a list) of indices or a mask?"""
+    return any(isinstance(part.type, Array | List) for part in parts)
+
+
+def is_element(subject: AV, parts: Sequence[AV]) -> bool:
+    """Do the parts pick a single element?"""
+    assert isinstance(subject.type, Array)
+    return len(parts) == subject.type.rank and not any(isinstance(p.type, Slice | NoneType | Array) for p in parts)
+
+
+def element_indices(cx: Frame, subject: AV, parts: Sequence[AV]) -> list[Value]:
+    """Checked indices, one per axis."""
+    indices: list[Value] = []
+    for axis, part in enumerate(parts):
+        size = cx.e("array_size", subject.value, axis=axis)
+        indices.append(_axis_index(cx, part, size, axis))
+    return indices
+
+
+def _axis_index(cx: Frame, part: AV, size: Value, axis: int) -> Value:
+    message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+    return checked_index(cx, part, size, "IndexError", message, integer(cx, part), size)
+
+
+def indexed(cx: Frame, subject: AV, index: AV) -> AV:
+    """subject[index] for an array, reading."""
+    parts = index_parts(cx, subject, index)
+    if fancy_parts(parts):
+        return take(cx, subject, parts)
+    if is_element(subject, parts):
+        assert isinstance(subject.type, Array)
+        value = cx.e("array_get", subject.value, *element_indices(cx, subject, parts))
+        return AV(Number(subject.type.dtype, weak=False), (value,))
+    return view(cx, subject, parts)
+
+
+def array_element(cx: Frame, subject: AV, index: Value) -> AV:
+    """Element or row number `index` (in range) of the first axis."""
+    assert isinstance(subject.type, Array)
+    if subject.type.rank == 1:
+        return AV(Number(subject.type.dtype, weak=False), (cx.e("array_get", subject.value, index),))
+    return array_of(cx.e("view_index", subject.value, index, axis=0), subject.type)
+
+
+def view(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
+    """The view that ints, slices and None pick."""
+    assert isinstance(subject.type, Array)
+    value, axis, source = subject.value, 0, 0
+    for part in parts:
+        match part.type:
+            case NoneType():
+                value = cx.e("view_expand", value, axis=axis)
+                axis += 1
+            case Slice():
+                value = _sliced(cx, value, part, axis)
+                axis, source = axis + 1, source + 1
+            case _:
+                size = cx.e("array_size", value, axis=axis)
+                value = cx.e("view_index", value, _axis_index(cx, part, size, source), axis=axis)
+                source += 1
+    return array_of(value, subject.type)
+
+
+# --------------------------------------------------------------------------------------------------- slices
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A bound of a slice: a machine int and the number it is written as."""
+
+    value: Value
+    literal: object
+
+
+def _sliced(cx: Frame, value: Value, part: AV, axis: int) -> Value:
+    low, high, step = (_bound(cx, item) for item in items_of(part))
+    if low is None and high is None and step is None:
+        return value
+    size = cx.e("array_size", value, axis=axis)
+    if step is None or step.literal == 1:
+        start, count = _forward(cx, low, high, size)
+        return cx.e("view_slice", value, start, count, cx.e.integer(1), axis=axis, unit=True)
+    start, count = _stepped(cx, low, high, step, size)
+    return cx.e("view_slice", value, start, count, step.value, axis=axis, unit=False)
+
+
+def _bound(cx: Frame, item: AV) -> _Bound | None:
+    if isinstance(item.type, NoneType):
+        return None
+    return _Bound(integer(cx, item), cx.literal_of(item))
+
+
+def _clamped(cx: Frame, bound: _Bound, size: Value) -> Value:
+    """A bound of a slice with a positive step, inside [0, size]."""
+    e = cx.e
+    if isinstance(bound.literal, int) and bound.literal >= 0:
+        return e("minimum", bound.value, size) if bound.literal else e.integer(0)
+    wrapped = e("wrap_index", bound.value, size)
+    return e("maximum", e("minimum", wrapped, size), e.integer(0))
+
+
+def _forward(cx: Frame, low: _Bound | None, high: _Bound | None, size: Value) -> tuple[Value, Value]:
+    start = _clamped(cx, low, size) if low is not None else cx.e.integer(0)
+    stop = _clamped(cx, high, size) if high is not None else size
+    if low is None:
+        return start, stop
+    return start, cx.e("maximum", cx.e("sub", stop, start), cx.e.integer(0))
+
+
+def _stepped(
+    cx: Frame, low: _Bound | None, high: _Bound | None, step: _Bound, size: Value
+) -> tuple[Value, Value]:
+    """slice.indices for any step: start and count."""
+    e = cx.e
+    zero, one = e.integer(0), e.integer(1)
+    if step.literal is MISSING or step.literal == 0:
+        cx.check(e("ne", step.value, zero), "ValueError", "slice step cannot be zero")
+    down = e("lt", step.value, zero)
+    lowest = e("select", down, e.integer(-1), zero)
+    highest = e("select", down, e("sub", size, one), size)
+
+    def inside(bound: _Bound) -> Value:
+        wrapped = e("wrap_index", bound.value, size)
+        return e("maximum", e("minimum", wrapped, highest), lowest)
+
+    start = inside(low) if low is not None else e("select", down, highest, lowest)
+    stop = inside(high) if high is not None else e("select", down, lowest, highest)
+    # ceil((stop - start) / step) as a floor division, for either sign of the step
+    count = e("neg", e("floordiv", e("sub", start, stop), step.value))
+    return start, e("maximum", count, zero)
+
+
+# ------------------------------------------------------------------------------------------- index arrays, masks
+
+
+def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
+    """a[idx] and a[mask]: a copy of the chosen rows or elements."""
+    kind = fancy_kind(cx, parts)
+    return call(cx, prelude(cx, f"pullback.take_{kind}"), [subject, parts[0]], {})
+
+
+def fancy_kind(cx: Frame, parts: Sequence[AV]) -> str:
+    """"index" for one array of ints along the first axis, "mask" for one mask."""
+    first, *rest = parts
+    if not isinstance(first.type, Array) or any(not _is_full(part) for part in rest):
+        raise cx.error(
+            "this mixture of index arrays is not supported", ", ".join(show(p.type) for p in parts),
+            "index with one array of ints or one mask in front, or loop over the elements",
+        )  # fmt: skip
+    if first.type.dtype is DType.BOOL:
+        return "mask"
+    if first.type.dtype.is_float:
+        raise cx.error("arrays used as indices must be of int or bool", show(first.type))
+    return "index"
+
+
+def _is_full(part: AV) -> bool:
+    return isinstance(part.type, Slice) and all(isinstance(p, NoneType) for p in part.type.parts)
