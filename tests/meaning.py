@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 
+from ir_text import canonical, parse
 from pullback.interp import run
 from pullback.ir.check import check_program
 from pullback.ir.node import Program
@@ -18,6 +19,14 @@ def apply(program, *names):
         for function in list(program.functions.values()):
             PASSES[name].run(function, program)
         check_program(program, name)
+
+
+def rewrites(names, before, after, *others):
+    """The passes turn the first text into the second."""
+    program = parse(before, *others)
+    apply(program, *names.split())
+    expected = parse(after)
+    assert canonical(program.functions[program.entry]) == canonical(expected.functions[expected.entry])
 
 
 def copy_of(program):

@@ -744,6 +744,25 @@ def test_accumulators_and_memory_is_given_back():
     native.release()
 
 
+def test_large_blocks_are_kept_and_cleared():
+    """A block that was given back serves the next request of about its size, zeroed where that is asked for."""
+
+    def build(e, n):
+        first = e("array_empty", n, dtype=DType.F64)
+        e.op("array_inc", first, e.integer(5), e.constant(3.0))
+        e.op("free", first)
+        second = e("array_zeros", e("add", n, e.integer(3)), dtype=DType.F64)
+        (total,) = elementwise(e, sizes_of(e, second), [second], ["sum"], lambda q, x: [x])
+        e.op("free", second)
+        return [e("array_same", first, second), total]
+
+    native = Native(program([I64], build))
+    for n in (8192, 10_000, 65_536, 100_000, 4_000_000):
+        assert native(n) == [True, 0.0], n
+    for n in (6, 4095, 8175, 8176, 8177, 4_194_287, 4_194_288, 4_194_289, 6_000_000):  # about the ends of the range
+        assert native(n)[1] == 0.0
+
+
 # ------------------------------------------------------------------------------------------------ whole modules
 
 

@@ -5,6 +5,9 @@
 An allocation is 64-byte aligned and has a header of 32 bytes before its first byte: the next and the previous
 allocation of the context's list, what malloc returned, and the size.  `pb.detach` takes one off the list (it then
 belongs to Python), `pb.release` frees a detached one, `pb.free_all` frees all that are on the list.
+
+Blocks of 64 KiB to 32 MiB that are given back are kept for the next ones of about their size, up to 128 MiB in all:
+fresh pages cost more than most kernels that fill them.
 """
 
 from __future__ import annotations
@@ -23,6 +26,113 @@ REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
 # Headers, and the lists of malloc, are seen by no other code: to LLVM they are not accessible memory.
 _ALLOCATOR = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
 
+_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 64 << 10, 32 << 20, 128 << 20
+# Size classes: four to each power of two.  The lock is held for a few instructions.
+_POOL = f"""
+@pb.pool = internal global [128 x ptr] zeroinitializer
+@pb.pooled = internal global i64 0
+@pb.lock = internal global i32 0
+
+define internal {{i64, i64}} @pb.size_class(i64 %total) nounwind memory(none) {{
+  %less = sub i64 %total, 1
+  %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
+  %shift = sub i64 61, %zeros
+  %unit = shl i64 1, %shift
+  %mask = sub i64 %unit, 1
+  %up = add i64 %total, %mask
+  %parts = lshr i64 %up, %shift
+  %rounded = shl i64 %parts, %shift
+  %four = shl i64 %shift, 2
+  %index = add i64 %four, %parts
+  %one = insertvalue {{i64, i64}} poison, i64 %index, 0
+  %both = insertvalue {{i64, i64}} %one, i64 %rounded, 1
+  ret {{i64, i64}} %both
+}}
+
+define internal void @pb.acquire() nounwind {{
+entry:
+  br label %try
+try:
+  %held = atomicrmw xchg ptr @pb.lock, i32 1 acquire
+  %busy = icmp ne i32 %held, 0
+  br i1 %busy, label %try, label %done
+done:
+  ret void
+}}
+
+define internal i1 @pb.is_pooled(i64 %total) nounwind memory(none) {{
+  %past = sub i64 %total, {_POOLED_FROM}
+  %pooled = icmp ule i64 %past, {_POOLED_TO - _POOLED_FROM}
+  ret i1 %pooled
+}}
+
+define internal ptr @pb.take(i64 %total, i1 %zeroed) nounwind {{
+  %pooled = call i1 @pb.is_pooled(i64 %total)
+  br i1 %pooled, label %look, label %fresh
+look:
+  %class = call {{i64, i64}} @pb.size_class(i64 %total)
+  %index = extractvalue {{i64, i64}} %class, 0
+  %rounded = extractvalue {{i64, i64}} %class, 1
+  %place = getelementptr [128 x ptr], ptr @pb.pool, i64 0, i64 %index
+  call void @pb.acquire()
+  %found = load ptr, ptr %place
+  %none = icmp eq ptr %found, null
+  br i1 %none, label %missed, label %hit
+hit:
+  %next = load ptr, ptr %found
+  store ptr %next, ptr %place
+  %kept = load i64, ptr @pb.pooled
+  %rest = sub i64 %kept, %rounded
+  store i64 %rest, ptr @pb.pooled
+  store atomic i32 0, ptr @pb.lock release, align 4
+  br i1 %zeroed, label %clear, label %done
+clear:
+  call void @llvm.memset.p0.i64(ptr %found, i8 0, i64 %total, i1 false)
+  br label %done
+missed:
+  store atomic i32 0, ptr @pb.lock release, align 4
+  br label %fresh
+fresh:
+  %size = phi i64 [ %total, %0 ], [ %rounded, %missed ]
+  br i1 %zeroed, label %zeros, label %any
+zeros:
+  %z = call ptr @calloc(i64 1, i64 %size)
+  ret ptr %z
+any:
+  %a = call ptr @malloc(i64 %size)
+  ret ptr %a
+done:
+  ret ptr %found
+}}
+
+define internal void @pb.give(ptr %raw, i64 %total) nounwind {{
+  %pooled = call i1 @pb.is_pooled(i64 %total)
+  br i1 %pooled, label %look, label %release
+look:
+  %class = call {{i64, i64}} @pb.size_class(i64 %total)
+  %index = extractvalue {{i64, i64}} %class, 0
+  %rounded = extractvalue {{i64, i64}} %class, 1
+  %place = getelementptr [128 x ptr], ptr @pb.pool, i64 0, i64 %index
+  call void @pb.acquire()
+  %kept = load i64, ptr @pb.pooled
+  %sum = add i64 %kept, %rounded
+  %fits = icmp ule i64 %sum, {_POOL_LIMIT}
+  br i1 %fits, label %keep, label %full
+keep:
+  store i64 %sum, ptr @pb.pooled
+  %next = load ptr, ptr %place
+  store ptr %next, ptr %raw
+  store ptr %raw, ptr %place
+  store atomic i32 0, ptr @pb.lock release, align 4
+  ret void
+full:
+  store atomic i32 0, ptr @pb.lock release, align 4
+  br label %release
+release:
+  call void @free(ptr %raw)
+  ret void
+}}
+"""
 _LINK = f"""
 define internal ptr @pb.link(ptr %context, ptr %raw, i64 %bytes) nounwind {{
 entry:
@@ -63,14 +173,14 @@ out:
 """
 
 
-def _allocator(name: str, call: str) -> str:
+def _allocator(name: str, zeroed: str) -> str:
     return f"""
 define internal noalias ptr @{name}(ptr %context, i64 %bytes) {_ALLOCATOR} {{
   %huge = icmp ugt i64 %bytes, {2**62}
   br i1 %huge, label %none, label %some
 some:
   %total = add i64 %bytes, 128
-  %raw = {call}
+  %raw = call ptr @pb.take(i64 %total, i1 {zeroed})
   %data = call ptr @pb.link(ptr %context, ptr %raw, i64 %bytes)
   ret ptr %data
 none:
@@ -111,7 +221,10 @@ define internal void @pb.release(ptr %data) {_ALLOCATOR} {{
 some:
   %p2 = getelementptr i8, ptr %data, i64 -16
   %raw = load ptr, ptr %p2
-  call void @free(ptr %raw)
+  %p3 = getelementptr i8, ptr %data, i64 -8
+  %bytes = load i64, ptr %p3
+  %total = add i64 %bytes, 128
+  call void @pb.give(ptr %raw, i64 %total)
   br label %out
 out:
   ret void
@@ -308,9 +421,10 @@ out:
 
 
 _TEXTS = {
+    "pb.pool": _POOL,
     "pb.link": _LINK,
-    "pb.alloc": _allocator("pb.alloc", "call ptr @malloc(i64 %total)"),
-    "pb.alloc_zeroed": _allocator("pb.alloc_zeroed", "call ptr @calloc(i64 1, i64 %total)"),
+    "pb.alloc": _allocator("pb.alloc", "false"),
+    "pb.alloc_zeroed": _allocator("pb.alloc_zeroed", "true"),
     "pb.detach": _DETACH,
     "pb.release": _RELEASE,
     "pb.free": _FREE,
@@ -328,6 +442,9 @@ SIGNATURES = {
     "pb.alloc": f"declare noalias ptr @pb.alloc(ptr, i64) {_ALLOCATOR}",
     "pb.alloc_zeroed": f"declare noalias ptr @pb.alloc_zeroed(ptr, i64) {_ALLOCATOR}",
     "pb.free": f"declare void @pb.free(ptr, ptr) {_ALLOCATOR}",
+    "pb.detach": f"declare void @pb.detach(ptr, ptr) {_ALLOCATOR}",
+    "pb.release": f"declare void @pb.release(ptr) {_ALLOCATOR}",
+    "pb.free_all": "declare void @pb.free_all(ptr) nounwind",
     "pb.buffer_reserve": "declare i32 @pb.buffer_reserve(ptr, ptr, i64, i64) nounwind",
     "pb.buffer_grow": "declare i32 @pb.buffer_grow(ptr, ptr, i64, i64) cold nounwind",
     "pb.poll": f"declare i32 @pb.poll(ptr) cold {_ALLOCATOR}",
@@ -336,12 +453,15 @@ SIGNATURES = {
         for name, result in (("ipow", ""), ("pow_overflows", "i1")) for t in ("i32", "i64")
     },
 }
-_INSIDE = {"pb.check_signals": "pb.poll"}  # functions that another's text holds
+# Functions that another's text holds.
+_INSIDE = {"pb.check_signals": "pb.poll", **dict.fromkeys(("pb.take", "pb.give"), "pb.pool")}
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64) nounwind",
     "calloc": "declare noalias ptr @calloc(i64, i64) nounwind",
     "free": "declare void @free(ptr) nounwind",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals() nounwind",
+    "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
+    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     "llvm.ptrmask.p0.i64": "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     **{f"llvm.{m}.{t}": f"declare {t} @llvm.{m}.{t}({t}, {t})" for m in ("umax", "smax") for t in ("i32", "i64")},
@@ -360,9 +480,10 @@ class Runtime:
     externals: dict[str, int]
 
 
-def runtime(names: Iterable[str], target: str = "") -> Runtime:
-    """The named functions and all they call; `target` is an LLVM triple."""
-    texts = {**_TEXTS, "pb.on_stack": _on_stack(_switch(target))}
+def runtime(names: Iterable[str], target: str = "", polls: str = "PyErr_CheckSignals") -> Runtime:
+    """The named functions and all they call; `target` is an LLVM triple, `polls` the function that polls call."""
+    poll = _POLL.replace("@PyErr_CheckSignals", f"@{polls}")
+    texts = {**_TEXTS, "pb.poll": poll, "pb.on_stack": _on_stack(_switch(target))}
     waiting, written, declarations = list(names), dict[str, str](), dict[str, str]()
     while waiting:
         name = _INSIDE.get(waiting[-1], waiting[-1])

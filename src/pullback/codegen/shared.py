@@ -12,14 +12,24 @@ from __future__ import annotations
 from functools import cache
 
 from pullback.codegen import cache as store
-from pullback.codegen import jit, matrix, memory, support
+from pullback.codegen import jit, matrix, memory
+from pullback.codegen.support_stacks import relax
 from pullback.codegen.target import fingerprint
 from pullback.codegen.writer import ModuleWriter, Options
 from pullback.ir.node import Program
+from pullback.runtime import symbols
 from pullback.types import DType
 
 __all__ = ["address", "declaration", "group_text", "is_shared"]
 
+# What `relax` calls: it runs signal handlers, and lets other threads have a turn.
+_RELAX = {
+    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
+    "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
+    "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
+    "clock_gettime": "declare i32 @clock_gettime(i32, ptr)",
+    "QueryPerformanceCounter": "declare i32 @QueryPerformanceCounter(ptr)",
+}
 # What LLVM calls of its own accord, for copies and fills.
 _BY_LLVM = ("memcpy", "memmove", "memset")
 
@@ -57,10 +67,10 @@ _kept: list[jit.Library] = []  # code stays loaded: memory that Python holds may
 
 
 def _import(name: str) -> int:
-    if name == "PyErr_CheckSignals":
-        return support.addresses()["pb.relax"]  # which also lets other threads run
     if is_shared(name):
         return address(name)
+    if name in _RELAX:
+        return symbols.address(name)
     return matrix.blas_address(name) if name.startswith(matrix.PREFIX) else memory.external(name)
 
 
@@ -68,8 +78,9 @@ def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
     """LLVM text of a group, the names it defines for others, and the names it needs."""
     if group == "memory":
         exports = list(memory.SIGNATURES)
-        found = memory.runtime(exports, triple)
-        text, declared = found.functions, found.declarations
+        found = memory.runtime(exports, triple, polls="pb.relax")
+        text, declared = found.functions + relax(triple), dict(found.declarations)
+        declared |= {f"@{name}": line for name, line in _RELAX.items() if f"@{name}(" in text}
     else:
         module = ModuleWriter(Program(), Options())
         text, exports = matrix.group(module, DType(group))

@@ -23,7 +23,7 @@ from functools import cache
 
 import numpy as np
 
-from pullback.codegen import abi, jit, memory
+from pullback.codegen import abi, jit, memory, shared
 from pullback.codegen import cache as store
 from pullback.codegen.support_arrays import ARRAYS
 from pullback.codegen.support_stacks import relax, stack_size, stacks
@@ -143,10 +143,11 @@ _DECLARATIONS = {
 
 def text(triple: str, size: int | None = None) -> str:
     """The module of this library for a system."""
-    helpers = memory.runtime(["pb.detach", "pb.release", "pb.free_all", "pb.on_stack"], triple)
+    helpers = memory.runtime(["pb.on_stack"], triple)
     parts = (_CALLS, _fail(), ARRAYS, relax(triple), stacks(triple, size or stack_size()), helpers.functions)
     body = "".join(parts)
-    declared = dict(helpers.declarations)
+    declared = {f"@{name}": shared.declaration(name) for name in ("pb.detach", "pb.release", "pb.free_all")}
+    declared |= helpers.declarations
     for name, line in _DECLARATIONS.items():
         if f"@{name}(" in body:
             declared["@" + name] = line
@@ -165,7 +166,7 @@ def address(name: str) -> int:
     """The address of a function of this library, of CPython, NumPy or the C library."""
     if name in EXPORTS:
         return addresses()[name]
-    return memory.external(name) if name in ("malloc", "calloc", "free") else symbols.address(name)
+    return shared.address(name) if shared.is_shared(name) else symbols.address(name)
 
 
 @cache

@@ -230,15 +230,14 @@ class Statements(Functions):
                 op.attrs["count"] = len(target.elts)
                 for part, item in zip(target.elts, op.results, strict=True):
                     self.store(part, item)
+            case ast.Subscript():
+                subject = self.expression(target.value)
+                index = self.expression(target.slice)
+                self.op(target, "py.setitem", subject, index, value, results=0)
             case _:
                 self.refuse_target(target)
 
     def refuse_target(self, target: ast.expr) -> NoReturn:
-        if isinstance(target, ast.Subscript):
-            self.refuse(
-                target, "elements cannot be assigned yet", "arrays, lists and dicts are only read in compiled code",
-                "build the new value instead: an elementwise expression, np.where, or a tuple",
-            )  # fmt: skip
         if isinstance(target, ast.Attribute):
             self.refuse(
                 target, "attributes cannot be assigned yet", "objects are only read in compiled code",
@@ -259,7 +258,17 @@ class Statements(Functions):
             "return the new value and let the caller store it",
         )  # fmt: skip
 
+    def augment_item(self, s: ast.AugAssign, target: ast.Subscript) -> None:
+        """x[i] += v: x and i once, then the old item, then v."""
+        subject = self.expression(target.value)
+        index = self.expression(target.slice)
+        old = self.make(target, "py.subscript", subject, index)
+        value = self.expression(s.value)
+        self.op(s, "py.inplace_item", subject, index, old, value, results=0).attrs["operator"] = OPERATORS[type(s.op)]
+
     def augment(self, s: ast.AugAssign) -> None:
+        if isinstance(s.target, ast.Subscript):
+            return self.augment_item(s, s.target)
         if not isinstance(s.target, ast.Name):
             self.refuse_target(s.target)
         kind = self.scope.declared.get(s.target.id)
@@ -268,6 +277,7 @@ class Statements(Functions):
         old = self.read(s.target)
         value = self.expression(s.value)
         self.assign_name(s.target, self.make(s, "py.inplace", old, value, operator=OPERATORS[type(s.op)]))
+        return None
 
     def raise_exception(self, s: ast.Raise) -> None:
         if s.exc is None:

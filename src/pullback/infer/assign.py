@@ -198,32 +198,18 @@ def _same_kind(cx: Frame, operator: str, target: Array, value: AV) -> None:
         )  # fmt: skip
 
 
-def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, value: AV) -> None:
-    """subject[index] operator= value; subject and index are evaluated once."""
+def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, value: AV) -> None:
+    """subject[index] operator= value, where `old` is the item that was read: a view changes in place."""
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        target, where, other = operands
+        target, where, item, other = operands
         where = AV(where.type, where.values, index.literal)
         if not isinstance(target.type, Array):
             writable(cx, target)
-        parts = index_parts(cx, target, where)
-        if fancy_parts(parts):
-            _set_item(cx, target, where, binary(cx, operator, subscript(cx, target, where), other))
-        elif is_element(target, parts):
-            _inplace_element(cx, operator, target, parts, other)
+        if isinstance(item.type, Array) and not fancy_parts(index_parts(cx, target, where)):
+            _inplace_array(cx, operator, item, other)
         else:
-            _inplace_array(cx, operator, view(cx, target, parts), other)
+            _set_item(cx, target, where, binary(cx, operator, item, other))
         return AV(Tuple(()))
 
-    dispatch(cx, [subject, index, value], rule)
-
-
-def _inplace_element(cx: Frame, operator: str, target: AV, parts: Sequence[AV], value: AV) -> None:
-    assert isinstance(target.type, Array)
-    writable(cx, target)
-    indices = element_indices(cx, target, parts)
-    old = AV(Number(target.type.dtype, False), (cx.e("array_get", target.value, *indices),))
-    new = binary(cx, operator, old, value)
-    cx.e("array_swap", target.value, *indices, element(cx, target, new))
-
-
+    dispatch(cx, [subject, index, old, value], rule)

@@ -13,7 +13,7 @@ The front end makes only these and the structured ops; inference consumes them. 
     v = py.attribute{name}(x)
     v = py.subscript(x, index)     v = py.slice(lo, hi, step)
     py.setitem(x, index, value)                        x[index] = value
-    py.inplace_item{operator}(x, index, value)         x[index] operator= value, x and index evaluated once
+    py.inplace_item{operator}(x, index, old, value)    x[index] operator= value, where old = x[index] was read before value
     v = py.call{keywords}(f, args...)                  keywords: names of the trailing operands, a tuple of str
     v = py.tuple(items...)   v = py.list(items...)   v = py.dict{keys}(items...)
     v... = py.unpack{count}(x)
