@@ -1,37 +1,21 @@
-"""The workloads: the plain Python a user would write, the same thing by hand in C, and the inputs of both.
+"""The workloads on numbers: the plain Python a user would write, the same thing by hand in C, and the inputs of both.
 
-A workload is one program with two measured forms, value and derivative; each form is one call on either side that does
-`inner` units of work and returns numbers that must agree. `benchmarks/README.md` defines them in words.
+`benchmarks/README.md` defines them in words; those on arrays are in `array_workloads.py`.
 """
 
-import ctypes
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 import pullback as pb
 from build import SOURCES, load
+from forms import DOUBLE, LONG, POINTER, Form, Rules, Workload, address, jitted, symbol, value_and_gradient
 
 sys.path.insert(0, str(SOURCES))
 import loops_inputs
 import zyg_inputs
-
-DOUBLE, LONG, POINTER = ctypes.c_double, ctypes.c_long, ctypes.c_void_p
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One measured form. `ours` is called for the first time by the runner, which times that call too."""
-
-    workload: str
-    kind: str
-    inner: int
-    ours: Callable[[], object]
-    by_hand: Callable[[], object]
-
 
 # ---- the programs, as a user writes them ----------------------------------------------------------------------------
 
@@ -129,98 +113,67 @@ def garch(theta, returns):
 # ---- both sides -----------------------------------------------------------------------------------------------------
 
 
-def _function(library: ctypes.CDLL, name: str, *argument_types: object) -> Callable[..., float]:
-    function = library[name]
-    function.argtypes, function.restype = argument_types, DOUBLE
-    return function
-
-
-def _pointer(array: np.ndarray) -> int:
-    return array.ctypes.data
-
-
-def repeated(name: str, programs: tuple[Callable, Callable], arguments: tuple, extra_types: tuple) -> list[Form]:
+def repeated(
+    name: str, programs: tuple[Callable, Callable], arguments: tuple, extra_types: tuple, rules: Rules
+) -> list[Form]:
     """A short program repeated inside the compiled code of either side, at slowly changing x."""
-    library = load("repeated.c")
+    library = load("repeated.c", rules.build)
     types = (DOUBLE, DOUBLE, LONG, *extra_types)
     forms = []
     for kind, suffix, program in zip(("value", "gradient"), "fg", programs, strict=True):
-        ours, by_hand = pb.jit(program), _function(library, f"{name}_loop_{suffix}", *types)
-        forms.append(
-            Form(
-                name,
-                kind,
-                arguments[2],
-                lambda ours=ours: ours(*arguments),
-                lambda by_hand=by_hand: by_hand(*arguments),
-            )
-        )
+        ours, by_hand = jitted(program, rules), symbol(library, f"{name}_loop_{suffix}", *types)
+        sides = (lambda ours=ours: ours(*arguments), lambda by_hand=by_hand: by_hand(*arguments))
+        forms.append(Form(name, kind, *sides, rules.build, rules.fastmath, inner=arguments[2]))
     return forms
 
 
-def sincos_forms() -> list[Form]:
+def sincos_forms(rules: Rules) -> list[Form]:
     """sin(cos(x)) inside a compiled loop."""
-    return repeated("sincos", (sincos_values, sincos_slopes), (zyg_inputs.X0, 1e-3, 10_000), ())
+    return repeated("sincos", (sincos_values, sincos_slopes), (zyg_inputs.X0, 1e-3, 10_000), (), rules)
 
 
-def power_forms() -> list[Form]:
+def power_forms(rules: Rules) -> list[Form]:
     """x**1000 by a loop of products."""
     arguments = (zyg_inputs.POW_X, 1e-9, 100, zyg_inputs.POW_N)
-    return repeated("pow", (power_values, power_slopes), arguments, (LONG,))
+    return repeated("pow", (power_values, power_slopes), arguments, (LONG,), rules)
 
 
-def grow_past_forms() -> list[Form]:
+def grow_past_forms(rules: Rules) -> list[Form]:
     """A while loop of about 994 trips, decided by the data."""
     arguments = (zyg_inputs.DD_X, 1e-9, 100, zyg_inputs.DD_LIM)
-    return repeated("dd", (grow_past_values, grow_past_slopes), arguments, (DOUBLE,))
+    return repeated("dd", (grow_past_values, grow_past_slopes), arguments, (DOUBLE,), rules)
 
 
-def lorenz_forms() -> list[Form]:
+def lorenz_forms(rules: Rules) -> list[Form]:
     """The Lorenz system, 10,000 steps of RK4, by its start and its constants."""
-    library = load("loops.c")
+    library = load("loops.c", rules.build)
     theta, steps, h = loops_inputs.LOR, loops_inputs.LOR_N, loops_inputs.LOR_H
     slope = np.empty(6)
-    value_by_hand = _function(library, "lorenz_f", POINTER, LONG, DOUBLE)
-    slope_by_hand = _function(library, "lorenz_g", POINTER, LONG, DOUBLE, POINTER)
-    value, slopes = pb.jit(lorenz), pb.value_and_grad(lorenz)
-    at, into = _pointer(theta), _pointer(slope)
-    return [
-        Form("lorenz", "value", 1, lambda: value(theta, steps, h), lambda: value_by_hand(at, steps, h)),
-        Form(
-            "lorenz",
-            "gradient",
-            1,
-            lambda: slopes(theta, steps, h),
-            lambda: (slope_by_hand(at, steps, h, into), slope),
-        ),
-    ]
+    value_by_hand = symbol(library, "lorenz_f", POINTER, LONG, DOUBLE)
+    slope_by_hand = symbol(library, "lorenz_g", POINTER, LONG, DOUBLE, POINTER)
+    at, into = address(theta), address(slope)
+    by_hand = (lambda: value_by_hand(at, steps, h), lambda: (slope_by_hand(at, steps, h, into), slope))
+    # The system is chaotic: what is rounding after one step is 1e-10 of the result only under the same rules.
+    tolerance = 1e-10 if rules.build.name == "strict" else 1e-6
+    return value_and_gradient("lorenz", lorenz, (theta, steps, h), 0, by_hand, rules, tolerance)
 
 
-def garch_forms() -> list[Form]:
+def garch_forms(rules: Rules) -> list[Form]:
     """Mean negative log-likelihood of GARCH(1,1) over 100,000 returns, by its three parameters."""
-    library = load("loops.c")
+    library = load("loops.c", rules.build)
     theta, returns = loops_inputs.GTH, loops_inputs.GR
     slope = np.empty(3)
-    value_by_hand = _function(library, "garch_f", POINTER, POINTER, LONG)
-    slope_by_hand = _function(library, "garch_g", POINTER, POINTER, LONG, POINTER)
-    value, slopes = pb.jit(garch), pb.value_and_grad(garch)
-    at, data, count, into = _pointer(theta), _pointer(returns), len(returns), _pointer(slope)
-    return [
-        Form("garch", "value", 1, lambda: value(theta, returns), lambda: value_by_hand(at, data, count)),
-        Form(
-            "garch",
-            "gradient",
-            1,
-            lambda: slopes(theta, returns),
-            lambda: (slope_by_hand(at, data, count, into), slope),
-        ),
-    ]
+    value_by_hand = symbol(library, "garch_f", POINTER, POINTER, LONG)
+    slope_by_hand = symbol(library, "garch_g", POINTER, POINTER, LONG, POINTER)
+    at, data, count, into = address(theta), address(returns), len(returns), address(slope)
+    by_hand = (lambda: value_by_hand(at, data, count), lambda: (slope_by_hand(at, data, count, into), slope))
+    return value_and_gradient("garch", garch, (theta, returns), 0, by_hand, rules)
 
 
-WORKLOADS: dict[str, Callable[[], list[Form]]] = {
-    "sincos": sincos_forms,
-    "pow": power_forms,
-    "dd": grow_past_forms,
-    "lorenz": lorenz_forms,
-    "garch": garch_forms,
+NUMBER_WORKLOADS: dict[str, Workload] = {
+    "sincos": Workload(sincos_forms),
+    "pow": Workload(power_forms),
+    "dd": Workload(grow_past_forms),
+    "lorenz": Workload(lorenz_forms),
+    "garch": Workload(garch_forms),
 }

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,123 +147,6 @@ class Dual:
         return bool(base(self).is_integer())
 
 
-class DualArray:
-    """An array whose elements are duals and NumPy scalars: shape, indexing, iteration and elementwise operators."""
-
-    __slots__ = ("cells",)
-    __array_ufunc__ = None
-
-    def __init__(self, cells: np.ndarray[Any, Any]) -> None:
-        self.cells = cells
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.cells.shape
-
-    @property
-    def ndim(self) -> int:
-        return self.cells.ndim
-
-    @property
-    def size(self) -> int:
-        return self.cells.size
-
-    @property
-    def T(self) -> DualArray:
-        return DualArray(self.cells.T)
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def __getitem__(self, index: Any) -> Any:
-        return wrap_cells(self.cells[index])
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[position] for position in range(len(self.cells)))
-
-    def __bool__(self) -> bool:
-        if self.cells.size != 1:
-            raise ValueError(
-                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
-            )
-        return bool(self.cells.ravel()[0])
-
-    def __matmul__(self, other: Any) -> Any:
-        return wrap_cells(cells_of(self) @ cells_of(other))
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return wrap_cells(cells_of(other) @ cells_of(self))
-
-    def sum(self) -> Any:
-        return array_sum(self)
-
-
-def wrap_cells(cells: Any) -> Any:
-    return DualArray(cells) if isinstance(cells, np.ndarray) else cells
-
-
-def is_array(value: Any) -> bool:
-    return isinstance(value, DualArray) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-def cells_of(value: Any) -> np.ndarray[Any, Any]:
-    """An object array of the same shape whose elements keep their exact scalar type."""
-    if isinstance(value, DualArray):
-        return value.cells
-    shape = np.shape(value) if isinstance(value, np.ndarray) else ()
-    cells = np.empty(shape, dtype=object)
-    for index in np.ndindex(shape):
-        cells[index] = value[index] if isinstance(value, np.ndarray) else value
-    return cells
-
-
-def elementwise(primitive: Primitive, *operands: Any) -> Any:
-    """Apply to scalars, or with broadcasting to arrays."""
-    if not any(is_array(operand) for operand in operands):
-        return apply(primitive, *operands)
-    cells = np.broadcast_arrays(*[cells_of(operand) for operand in operands])
-    out = np.empty(cells[0].shape, dtype=object)
-    for index in np.ndindex(out.shape):
-        out[index] = apply(primitive, *[cell[index] for cell in cells])
-    if out.size and all(isinstance(value, (bool, np.bool_)) for value in out.flat):
-        return out.astype(bool)
-    return DualArray(out)
-
-
-def array_sum(array: Any, axis: int | None = None) -> Any:
-    if not isinstance(array, DualArray):
-        return array if type(array) is Dual else np.sum(array, axis=axis)
-    cells = cells_of(array)
-    if axis is not None:
-        return wrap_cells(cells.sum(axis=axis))
-    total: Any = np.float64(0.0) if cells.size == 0 else None
-    for value in cells.flat:
-        total = value if total is None else total + value
-    return total
-
-
-def where(condition: Any, chosen: Any, otherwise: Any) -> Any:
-    """Elementwise selection; what is not selected contributes exactly zero."""
-    if not any(is_array(value) for value in (condition, chosen, otherwise)):
-        return elementwise(_STRONG, chosen if condition else otherwise)
-    picks, left, right = np.broadcast_arrays(cells_of(condition), cells_of(chosen), cells_of(otherwise))
-    out = np.empty(picks.shape, dtype=object)
-    for index in np.ndindex(out.shape):
-        out[index] = np_float(left[index] if picks[index] else right[index])
-    return DualArray(out)
-
-
-_STRONG = Primitive(
-    "strong",
-    lambda value: value if isinstance(value, np.generic) else np.asarray(value)[()],
-    (lambda *_: np.float64(1.0),),
-)
-
-
-def np_float(value: Any) -> Any:
-    return value if isinstance(value, (Dual, np.generic)) else np.float64(value)
-
-
 # --- ties -----------------------------------------------------------------------------------------------------------
 
 
@@ -293,22 +176,15 @@ def python_extremum(compute: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def numpy_extremum(ufunc: Any) -> Callable[..., Any]:
+def numpy_extremum(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """maximum, minimum and their like of two numbers."""
+
     def pair(left: Any, right: Any) -> Any:
         if type(left) is not Dual and type(right) is not Dual:
             return ufunc(plain_literal(left), plain_literal(right))
         return extremum([left, right], ufunc, ufunc(base(left), base(right)))
 
-    def call(left: Any, right: Any) -> Any:
-        if not is_array(left) and not is_array(right):
-            return pair(left, right)
-        lefts, rights = np.broadcast_arrays(cells_of(left), cells_of(right))
-        out = np.empty(lefts.shape, dtype=object)
-        for index in np.ndindex(out.shape):
-            out[index] = pair(lefts[index], rights[index])
-        return DualArray(out)
-
-    return call
+    return pair
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------
@@ -417,41 +293,44 @@ UNCHECKED = {
 ZMUL = Primitive("zmul", _zmul, (lambda a, b: b, lambda a, b: a))
 
 
+OPERATORS: dict[str, Primitive] = {
+    name: Primitive(name, getattr(operator, name), PARTIALS[row])
+    for name, row in {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "divide",
+        "floordiv": "floor_divide",
+        "mod": "remainder",
+        "pow": "power",
+    }.items()
+}
+SIGNS: dict[str, Primitive] = {
+    name: Primitive(name, getattr(operator, name), PARTIALS[row])
+    for name, row in {"neg": "negative", "pos": "positive", "abs": "absolute"}.items()
+}
+COMPARISONS: dict[str, Primitive] = {
+    name: Primitive(name, getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+_NUMBERS = (int, float, np.number, np.bool_, Dual)
+
+
 def _install_operators() -> None:
-    binary = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide"}
-    binary |= {"mod": "remainder", "pow": "power"}
-    for name, row in binary.items():
-        primitive = Primitive(name, getattr(operator, name), PARTIALS[row])
-        for cls in (Dual, DualArray):
-            setattr(cls, f"__{name}__", _forward(primitive, cls))
-            setattr(cls, f"__r{name}__", _reflected(primitive))
-    for name, row in {"neg": "negative", "pos": "positive", "abs": "absolute"}.items():
-        primitive = Primitive(name, getattr(operator, name), PARTIALS[row])
-        for cls in (Dual, DualArray):
-            setattr(cls, f"__{name}__", lambda self, primitive=primitive: elementwise(primitive, self))
-    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
-        primitive = Primitive(name, getattr(operator, name))
-        for cls in (Dual, DualArray):
-            setattr(cls, f"__{name}__", _comparison(primitive))
+    for name, primitive in (OPERATORS | COMPARISONS).items():
+        setattr(Dual, f"__{name}__", _operator(primitive))
+    for name, primitive in OPERATORS.items():
+        setattr(Dual, f"__r{name}__", lambda self, other, primitive=primitive: apply(primitive, other, self))
+    for name, primitive in SIGNS.items():
+        setattr(Dual, f"__{name}__", lambda self, primitive=primitive: apply(primitive, self))
     Dual.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore[attr-defined]
     Dual.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore[attr-defined]
 
 
-def _forward(primitive: Primitive, cls: type) -> Callable[[Any, Any], Any]:
+def _operator(primitive: Primitive) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
-        if cls is Dual and isinstance(other, DualArray):
-            return NotImplemented
-        return elementwise(primitive, self, other)
+        return apply(primitive, self, other) if isinstance(other, _NUMBERS) else NotImplemented
 
     return method
-
-
-def _reflected(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    return lambda self, other: elementwise(primitive, other, self)
-
-
-def _comparison(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    return lambda self, other: elementwise(primitive, self, other)
 
 
 _install_operators()

@@ -32,6 +32,7 @@ COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
+INPLACE = lambda symbol: getattr(operator, "i" + BINARY[symbol].__name__.rstrip("_"))
 UNSET = object()
 
 
@@ -85,7 +86,7 @@ def run_op(op, operands, env, namespace, itself):
         case "binary":
             return [BINARY[a["operator"]](*operands)]
         case "inplace":
-            return [getattr(operator, "i" + BINARY[a["operator"]].__name__.rstrip("_"))(*operands)]
+            return [INPLACE(a["operator"])(*operands)]
         case "unary":
             return [UNARY[a["operator"]](*operands)]
         case "compare":
@@ -98,6 +99,13 @@ def run_op(op, operands, env, namespace, itself):
             return [operands[0][operands[1]]]
         case "slice":
             return [slice(*operands)]
+        case "setitem":
+            operands[0][operands[1]] = operands[2]
+            return []
+        case "inplace_item":
+            subject, index, old, value = operands
+            subject[index] = INPLACE(a["operator"])(old, value)
+            return []
         case "call":
             split = len(operands) - len(a["keywords"])
             return [operands[0](*operands[1:split], **dict(zip(a["keywords"], operands[split:], strict=True)))]
@@ -168,10 +176,29 @@ def outcome(function, *arguments):
     return repr(value)
 
 
+def well_formed(block, outer=frozenset()):
+    """Every value is defined once, before its use, in a block around it."""
+    scope = set(outer) | set(block.params)
+    for op in block.ops:
+        assert set(op.operands) <= scope, op
+        for inner in op.blocks:
+            well_formed(inner, scope)
+        assert not scope & set(op.results), op
+        scope |= set(op.results)
+        if op.name == "py.closure":
+            well_formed(op.attrs["function"].body)
+        if op.name in ("if", "py.while", "py.for"):
+            skipped = {"py.while": 1}.get(op.name, 0)
+            leading = 1 if op.attrs.get("breaks") else 0
+            assert all(len(b.results) == len(op.results) + leading for b in op.blocks[skipped:]), op
+    assert set(block.results) <= scope, block.results
+
+
 def compiled(function):
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     captures = [cell.cell_contents for cell in function.__closure__ or ()]
     untyped = front.parse(function)
+    well_formed(untyped.body)
     return evaluate(untyped, function.__globals__, captures, defaults)
 
 
@@ -190,7 +217,7 @@ NOTES = []
 
 
 def note(value):
-    NOTES.append("function" if callable(value) else value)
+    NOTES.append("function" if callable(value) else repr(value))
     return value
 
 
@@ -645,7 +672,20 @@ def string_and_tuple_iteration(s):
     return out
 
 
+def items(n):
+    a = [0, 1, 2, 3]
+    note(a)[note(1)] = note(n)
+    note(a)[note(2)] += note(5)
+    a[0], b, a[n] = n, a, note(7)
+    for a[3] in range(2):
+        b[1] -= 1
+    a[1:3] = note(a[2:])
+    a[9 if n > 2 else 0] = 1
+    return a, b
+
+
 PROGRAMS = [
+    (items, (1,), (0,), (3,)),
     (nested_breaks, (0, 0), (3, 2), (4, 4), (2, 0)),
     (return_from_depth, (0,), (3,), (9,), (20,)),
     (return_in_else, (2,), (6,), (0,)),
@@ -1178,10 +1218,9 @@ REFUSED = {
     "return f(*x)": ("`*` in a call", "*x"),
     "return f(1, **x)": ("`**` in a call", "**x"),
     "return (*x, 1)": ("starred expressions", "*x"),
-    "x[0] = 1.0": ("elements cannot be assigned", "x[0]"),
-    "x[0] += 1.0": ("elements cannot be assigned", "x[0]"),
     "x.y = 1.0": ("attributes cannot be assigned", "x.y"),
-    "for x[0] in range(3): pass": ("elements cannot be assigned", "x[0]"),
+    "x.y += 1.0": ("attributes cannot be assigned", "x.y"),
+    "for x.y in range(3): pass": ("attributes cannot be assigned", "x.y"),
     "global q\nq = x": ("the global name 'q' is assigned", "q"),
     "global q\nq += x": ("the global name 'q' is assigned", "q"),
     "def g():\n    nonlocal x\n    x = 3": ("the nonlocal name 'x' is assigned", "x"),

@@ -287,8 +287,9 @@ def slots(type_: Type) -> tuple[Machine, ...]:
             return slots(function)
         case BoxedFunction(family):
             return (Box(str(family)),)
-        case Pullback(box, _, _, _, _):
-            return (Box(box),)
+        case Pullback(box, _, _, result, _):
+            arrays = [slot for slot in slots(result) if isinstance(slot, ArrayRef) and slot.dtype.is_float]
+            return (Box(box), *(I64 for array in arrays for _ in range(array.rank)))  # the shapes of cotangents
         case Union(members):
             return (I64, *distinct_slots(members))
         case _:

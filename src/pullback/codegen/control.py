@@ -1,6 +1,6 @@
 """Structured control, calls and checks as basic blocks.
 
-    r = if(c) {then} {else}      ->   br i1 %c, label %b1, label %b2 ... phi
+    r = if(c) {then} {else}      ->   br i1 %c, label %L1, label %L2 ... phi
     check{...}(ok, payload...)   ->   a branch to a cold block that notes the site and the payload and returns FAILED
 """
 

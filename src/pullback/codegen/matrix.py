@@ -113,7 +113,13 @@ def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], scalar: bool 
 
 
 def _loops(w: FunctionWriter, dtype: DType) -> None:
-    """c[i, :] (+)= a[i, p] * b[p, :], with unit strides along the row where they are so."""
+    """c[i, :] (+)= a[i, p] * b[p, :], with unit strides along the row where they are so; one column: dot products."""
+    column, rows, end = w.label(), w.label(), w.label()
+    w.branch(w.set("icmp eq i64 %n, 1"), column, rows)
+    w.begin(column)
+    _dots(w, dtype)
+    w.jump(end)
+    w.begin(rows)
     unit = [w.set(f"icmp eq i64 {s}, {dtype.bytes}") for s in ("%b1", "%c1")]
     fast, slow, done = w.label(), w.label(), w.label()
     w.branch(w.set(f"and i1 {unit[0]}, {unit[1]}"), fast, slow)
@@ -124,6 +130,43 @@ def _loops(w: FunctionWriter, dtype: DType) -> None:
     _nest(w, dtype, "%b1", "%c1", True)
     w.jump(done)
     w.begin(done)
+    w.jump(end)
+    w.begin(end)
+
+
+def _dots(w: FunctionWriter, dtype: DType) -> None:
+    """c[i] (+)= sum of a[i, p] * b[p]."""
+    t, work = abi.LLVM[dtype], w.set("add i64 %k, 4")
+
+    def row(i: str) -> None:
+        a, c = w.offset("%a", w.multiply(i, "%a0")), w.offset("%c", w.multiply(i, "%c0"))
+        start, done, before = w.label(), w.label(), w.block
+        w.branch(w.set("icmp sgt i64 %k, 0"), start, done)
+        w.begin(start)
+
+        def term(p: str, carried: list[str]) -> list[str]:
+            x = w.load(dtype, w.offset(a, w.multiply(p, "%a1")), ELEMENT)
+            y = w.load(dtype, w.offset("%b", w.multiply(p, "%b0")), ELEMENT)
+            return [plus(w, dtype, carried[0], _times(w, dtype, x, y))]
+
+        nothing = constant(0, dtype)
+        (total,) = repeat(w, "0", "%k", [t], [nothing], term)
+        last = w.block
+        w.jump(done)
+        w.begin(done)
+        (total,) = w.phis([t], (before, [nothing]), (last, [total]))
+        increase, store = w.label(), w.label()
+        here = w.block
+        w.branch("%add", increase, store)
+        w.begin(increase)
+        more = plus(w, dtype, w.load(dtype, c, ELEMENT), total)
+        w.jump(store)
+        w.begin(store)
+        (value,) = w.phis([t], (here, [total]), (increase, [more]))
+        w.store(dtype, value, c, ELEMENT)
+        w.burn(work)
+
+    _up_to(w, "%m", row)
 
 
 def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, scalar: bool) -> None:
@@ -164,7 +207,7 @@ def _at(w: FunctionWriter, dtype: DType, base: str, index: str, stride: str) -> 
     return w.offset(base, w.multiply(index, stride))
 
 
-_COPY_NAMES = [f"%{n}" for n in ("rows", "columns", "to", "t0", "t1", "from", "f0", "f1")]
+_COPY_NAMES = [f"%{n}" for n in ("rows", "columns", "to", "to0", "to1", "from", "from0", "from1")]
 _COPY_TYPES = ["ptr" if n in ("%to", "%from") else "i64" for n in _COPY_NAMES]
 
 
@@ -173,11 +216,11 @@ def _copy(w: FunctionWriter, dtype: DType) -> None:
     t = abi.LLVM[dtype]
 
     def row(i: str) -> None:
-        source, goal = w.offset("%from", w.multiply(i, "%f0")), w.offset("%to", w.multiply(i, "%t0"))
+        source, goal = w.offset("%from", w.multiply(i, "%from0")), w.offset("%to", w.multiply(i, "%to0"))
 
         def column(j: str) -> None:
-            value = w.load(dtype, w.offset(source, w.multiply(j, "%f1")), ELEMENT)
-            place = w.offset(goal, w.multiply(j, "%t1"))
+            value = w.load(dtype, w.offset(source, w.multiply(j, "%from1")), ELEMENT)
+            place = w.offset(goal, w.multiply(j, "%to1"))
             total = plus(w, dtype, w.load(dtype, place, ELEMENT), value)
             w.store(dtype, w.set(f"select i1 %add, {t} {total}, {t} {value}"), place, ELEMENT)
 

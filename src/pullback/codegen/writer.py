@@ -1,12 +1,12 @@
 """Write the text of one module and of its functions: names, blocks, phis, failures, metadata.
 
-    w.begin("b1");  t = w.set("fadd double %x, %y");  w.jump("b2")
+    w.begin("L1");  t = w.set("fadd double %x, %y");  w.jump("L2")
 
 writes
 
-    b1:
+    L1:
       %t7 = fadd double %x, %y
-      br label %b2
+      br label %L2
 
 Nothing here knows primitives.
 """
@@ -194,7 +194,7 @@ class FunctionWriter:
 
     def label(self) -> str:
         self.count += 1
-        return f"b{self.count}"
+        return f"L{self.count}"
 
     def begin(self, block: str) -> None:
         self.block = block

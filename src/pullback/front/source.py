@@ -13,6 +13,7 @@ import __future__
 import ast
 import dis
 import linecache
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -73,7 +74,9 @@ def find_text(source: str, name: str, file: str) -> Found:
 
 @lru_cache(maxsize=16)
 def _parse(text: str) -> ast.Module:
-    return ast.parse(text)
+    with warnings.catch_warnings():  # Python has given its warnings about this text
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def _search(code: CodeType, lines: Sequence[str]) -> Found | None:
@@ -123,7 +126,9 @@ def _first_line(node: ast.AST) -> int:
 
 def _compile(statements: Sequence[ast.stmt], file: str, flags: int) -> CodeType:
     module = ast.Module(body=list(statements), type_ignores=[])
-    code: CodeType = compile(module, file, "exec", flags=flags, dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code: CodeType = compile(module, file, "exec", flags=flags, dont_inherit=True)
     return code
 
 

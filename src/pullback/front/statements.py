@@ -14,6 +14,7 @@ import ast
 import sys
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import NoReturn
 
 from pullback.front.expressions import OPERATORS
@@ -73,7 +74,7 @@ class Statements(Functions):
         branches = []
         for body in (s.body, s.orelse):
             follow = list(body) + (list(rest) if falls(body) and not both else [])
-            branches.append(self.branch(lambda follow=follow: self.block(follow, end_here, wanted_here)))  # type: ignore[misc]
+            branches.append(self.branch(partial(self.block, follow, end_here, wanted_here)))
         self.merge(s, condition, branches[0], branches[1], end_here, wanted_here)
         if both:
             self.guard(s, rest, end, wanted)

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from types import FunctionType
 
-from pullback.infer import derivatives, extrema, math_functions, numpy_functions, python_functions  # fill the registry
+from pullback.infer import (  # fill the registry
+    creation,
+    derivatives,
+    extrema,
+    math_functions,
+    numpy_functions,
+    python_functions,
+    reductions,
+    shapes,
+)
 from pullback.infer.engine import Options, Session
 from pullback.infer.entry import Entry, Request, infer_entry
 from pullback.infer.ops import Inference
@@ -13,7 +22,7 @@ from pullback.ir.node import Function
 __all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
 
 DEFAULT = Options()
-_MEANINGS = (derivatives, extrema, math_functions, numpy_functions, python_functions)
+_MEANINGS = (creation, derivatives, extrema, math_functions, numpy_functions, python_functions, reductions, shapes)
 
 
 def new_session(parse: Callable[[FunctionType], Function], options: Options = DEFAULT) -> Session:

@@ -16,7 +16,7 @@ from pullback.prims.base import get
 from pullback.prims.prelude import FUNCTIONS
 from pullback.types import BoxedFunction, Builtin, Closure, Never, Str, Tuple, Type, Union, show, slots
 
-__all__ = ["DERIVATIVES", "bind", "call", "call_builtin", "specialized"]
+__all__ = ["DERIVATIVES", "bind", "call", "call_builtin", "specialized", "specialized_for"]
 
 # How values of derivative types are called; the room's module for derivatives puts them here.
 DERIVATIVES: dict[type[Type], Callable[[Frame, AV, Sequence[AV], Mapping[str, AV]], AV]] = {}
@@ -56,19 +56,23 @@ def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mappin
     if name in FUNCTIONS:
         return call(cx, prelude(cx, name), arguments, keywords)
     if is_exception(name):
-        return _exception(name, arguments)
+        return _exception(cx, name, arguments, keywords)
     raise cx.error(f"{name} cannot be called in compiled code", "this function is not known to pullback")
 
 
-def _exception(name: str, arguments: Sequence[AV]) -> AV:
+def _exception(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """SomeError("text"): what `raise` takes."""
+    if len(arguments) > 1 or keywords:
+        short = name.removeprefix("builtins.")
+        raise cx.error(f"{short}() takes one string here", f"{len(arguments) + len(keywords)} arguments are given",
+                       f'write one text: {short}("...")')  # fmt: skip
     parts = [AV(Builtin(name)), *(arguments[:1] or [AV(Str(""))])]
     return AV(Tuple(tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
 
 
 def _call_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """subject.method(...): the function of the same name with the subject first."""
-    public = f"numpy.{name.removeprefix('ndarray.')}" if name.startswith("ndarray.") else name
+    public = name if name in HANDLERS else f"numpy.{name.removeprefix('ndarray.')}"
     return call_builtin(cx, public, [subject, *arguments], keywords)
 
 
@@ -84,9 +88,14 @@ def specialized(
     cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]
 ) -> tuple[Specialization, list[Value]]:
     """The specialization that a call reaches and the machine operands it is given."""
+    return specialized_for(cx, function, bind(cx, function, arguments, keywords))
+
+
+def specialized_for(cx: Frame, function: AV, bound: Sequence[AV]) -> tuple[Specialization, list[Value]]:
+    """`specialized` where the arguments are in the order of the parameters, defaults filled in."""
     assert isinstance(function.type, Closure) and isinstance(function.type.code, Code)
     code = function.type.code
-    bound = [_widened(cx, av) for av in bind(cx, function, arguments, keywords)]
+    bound = [_widened(cx, av) for av in bound]
     types = (*function.type.captured, *(av.type for av in bound))
     spec = cx.session.specialize(code, types, cx.span)
     return spec, [*function.values, *(v for av in bound for v in av.values)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pullback.infer.calls import DERIVATIVES, bind, specialized
+from pullback.infer.calls import DERIVATIVES, bind, specialized_for
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame, Specialization
 from pullback.infer.lattice import WEAK_INT
@@ -82,7 +82,7 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     target = _plain(cx, AV(function.type.function, function.values), len(arguments) if not keywords else None)
     bound = _bound(cx, target, arguments, keywords)
     positions = _argnums(cx, target, options, len(bound))
-    spec, operands = specialized(cx, target, bound, {})
+    spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
         return cx.stop()
     first = len(target.values)
@@ -257,7 +257,7 @@ def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents")
     target = _plain(cx, given["fun"], len(primals))
     bound = _bound(cx, target, primals, {})
-    spec, operands = specialized(cx, target, bound, {})
+    spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
         return cx.stop()
     first = len(target.values)
@@ -322,8 +322,21 @@ def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | No
 
 def _same_shape(cx: Frame, primal: AV, tangent: AV) -> None:
     for m, n in zip(array_sizes(cx, primal), array_sizes(cx, tangent), strict=True):
-        ok = cx.e("eq", m, n)
-        cx.check(ok, "ValueError", "a tangent or cotangent must have the shape of its value: {0} != {1}", n, m)
+        _same_size(cx, m, n)
+
+
+def _same_size(cx: Frame, size: Value, given: Value) -> None:
+    message = "a tangent or cotangent must have the shape of its value: {0} != {1}"
+    cx.check(cx.e("eq", size, given), "ValueError", message, given, size)
+
+
+def _float_sizes(cx: Frame, values: Sequence[Value]) -> list[Value]:
+    """The sizes of the float arrays among machine values, axis by axis."""
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value.type, ArrayRef) and value.type.dtype.is_float:
+            found += array_sizes(cx, AV(Array(value.type.dtype, value.type.rank, value.type.contiguous), (value,)))
+    return found
 
 
 def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -333,7 +346,7 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         raise cx.type_error("vjp() takes a function, its arguments and has_aux")
     target = _plain(cx, arguments[0], len(arguments) - 1)
     bound = _bound(cx, target, arguments[1:], {})
-    spec, operands = specialized(cx, target, bound, {})
+    spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
         return cx.stop()
     first = len(target.values)
@@ -344,7 +357,7 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     out = AV(spec.result, tuple(op.results[:-1]))
     gradient_type = Tuple(tuple(_gradient_type(av.type) for av in bound[: len(arguments) - 1]))
     kind = Pullback(box, spec.name, wrt, spec.result, gradient_type)
-    pull = AV(kind, (op.results[-1],))
+    pull = AV(kind, (op.results[-1], *_float_sizes(cx, op.results[:-1])))
     if has_aux:
         if not isinstance(spec.result, Tuple) or len(spec.result.items) != 2:
             raise cx.type_error(f"has_aux=True: {spec.code.name}() must return (value, aux)", show(spec.result))
@@ -381,10 +394,12 @@ def call_pullback(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Ma
     missing = [i for i, c in enumerate(floats) if c is None]
     if missing:
         raise cx.type_error(f"the cotangent must have the structure of the result, {show(out_type)}")
+    for given, size in zip(_float_sizes(cx, [c for c in floats if c is not None]), function.values[1:], strict=True):
+        _same_size(cx, size, given)
     gradient_slots = slots(kind.gradients)
     found_types = [m for m in gradient_slots if is_float(m)]
     attrs: dict[str, object] = {"callee": kind.callee, "wrt": kind.wrt, "box": kind.box}
-    operands = [function.value, *(c for c in floats if c is not None)]
+    operands = [function.values[0], *(c for c in floats if c is not None)]
     op: Op = cx.e.append(get("pullback"), operands, attrs=attrs, types=found_types)
     values = iter(op.results)
     rest = [next(values) if is_float(m) else _typed_zero(cx, m) for m in gradient_slots]

@@ -15,7 +15,7 @@ import builtins
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
@@ -25,11 +25,12 @@ from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.runtime.boundary import Guard, Hidden
-from pullback.types import NEVER, Closure, Type, slots
+from pullback.types import NEVER, Closure, Dict, List, Tuple, Type, Union, slots
 
 __all__ = ["BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion"]
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
+MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
 
 
@@ -82,6 +83,7 @@ class Session:
     names: dict[str, int] = field(default_factory=dict)
     families: list[Family] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+    given_depth: int = 0  # of the nesting of what Python passes
 
     def code_of(self, function: FunctionType) -> Code:
         """The untyped IR of a Python function object, parsed once."""
@@ -117,16 +119,19 @@ class Session:
         spec = Specialization(self.unique(code.name), code, parameters)
         self.specializations[key] = spec
         self.order.append(spec)
-        self._infer(spec)
+        try:
+            self._infer(spec)
+        except CompileError as error:
+            raise _seen_from(error, code, span) from None
         return spec
 
     def _guard_growth(self, code: Code, parameters: tuple[Type, ...], span: Span) -> None:
         count = sum(1 for other in self.order if other.code is code)
-        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > MOST_DEPTH:
+        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > MOST_DEPTH + self.given_depth:
             raise CompileError(
                 Diagnostic(
-                    f"the types of the arguments of {code.name} grow without bound", span,
-                    "each call has a structure deeper than the last",
+                    f"the types of the arguments of {code.name}() grow without bound", span,
+                    "each call passes a larger structure than the last",
                     "keep the structure of what is passed on fixed: recursive data is not supported yet",
                 )
             )  # fmt: skip
@@ -165,6 +170,28 @@ class Session:
         """The typed functions inferred so far."""
         functions = {s.name: s.function for s in self.order if s.function is not None}
         return Program(functions, entry, {str(family): family.layout for family in self.families})
+
+
+MOST_CALLERS = 3  # named in a message
+CALLED = "called from"
+PRELUDE = "pullback.prims.prelude"
+
+
+def _seen_from(error: CompileError, code: Code, span: Span) -> CompileError:
+    """The error as the caller at `span` reports it: not inside what the user did not write, and who called."""
+    found = error.diagnostic
+    if not found.span.line:
+        return type(error)(replace(found, span=span))
+    inside = found.span.file == code.untyped.span.file
+    if inside and code.python is not None and code.python.__module__.startswith(PRELUDE):
+        title = f"{code.name.strip('_')}(): {found.title}"
+        return type(error)(replace(found, title=title, span=span, source=None))
+    callers = [note for note in found.notes if note.startswith(CALLED)]
+    note = f"{CALLED} {span}"
+    own = span == code.untyped.span or not span.line  # the entry calls what the user asked for
+    if own or note in callers or len(callers) == MOST_CALLERS:
+        return error
+    return type(error)(replace(found, notes=(*found.notes, note)))
 
 
 class Frame:
@@ -315,11 +342,19 @@ class Frame:
         return [widen(t, self.session.families) for t in types]
 
     def guard_type_growth(self, types: Sequence[Type]) -> None:
-        if max(map(depth, types), default=0) > MOST_DEPTH:
+        grown = max(map(depth, types), default=0) > MOST_DEPTH + self.session.given_depth
+        if grown or max(map(_lengths, types), default=0) > MOST_LENGTHS:
             raise self.error(
                 "a value carried by this loop has a structure that grows with every trip",
-                help="keep the structure of loop variables fixed: recursive data is not supported yet",
+                "a tuple, list or dict gets longer or deeper here",
+                "keep the structure of loop variables fixed: growing lists are not supported yet",
             )
+
+
+def _lengths(type_: Type) -> int:
+    """How many lengths a structure may have here."""
+    members = type_.members if isinstance(type_, Union) else ()
+    return max((sum(isinstance(m, kind) for m in members) for kind in (Tuple, List, Dict)), default=0)
 
 
 @dataclass(eq=False, slots=True)

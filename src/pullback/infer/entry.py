@@ -16,11 +16,12 @@ from typing import Any
 from pullback.diagnostic import UNKNOWN, CompileError, Diagnostic, InternalError, Span
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.hidden import thread_hidden
+from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
-from pullback.runtime.boundary import Boundary, abstract
+from pullback.runtime.boundary import Boundary, Refusal, abstract
 from pullback.types import (
     Builtin,
     Closure,
@@ -90,7 +91,11 @@ def _infer_once(session: Session, request: Request) -> Entry:
         request = replace(request, span=_definition(session, request.function))
         root.e.span = request.span or UNKNOWN
         objects: list[tuple[Type, object]] = []
-        types = tuple(_argument_type(root, value, objects) for value in request.arguments)
+        types = tuple(
+            _argument_type(root, value, where, objects)
+            for value, where in zip(request.arguments, _places(request), strict=True)
+        )
+        session.given_depth = max(map(depth, types), default=0)
         function = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
         assert function is not None
         code = Code(_ENTRIES[request.kind](request), {})
@@ -118,15 +123,34 @@ def _definition(session: Session, function: Any) -> Span | None:
     return session.code_of(function).untyped.span
 
 
-def _argument_type(root: Frame, value: Any, objects: list[tuple[Type, object]]) -> Type:
+def _places(request: Request) -> list[tuple[str, str]]:
+    """How messages speak of each argument: what it is, and how to write it."""
+    name = getattr(request.function, "__name__", "function")
+    count = len(request.names)
+    if request.kind == "jvp":
+        half = count // 2
+        return [(f"jvp of {name}(): the ", f"{kind}[{i}]") for kind in ("primals", "tangents") for i in range(half)]
+    found = [(f"{name}(): the argument ", given) for given in request.names]
+    if request.kind == "pullback":
+        found[-1] = (f"pullback of {name}(): the ", "cotangent")
+    return found
+
+
+def _argument_type(root: Frame, value: Any, place: tuple[str, str], objects: list[tuple[Type, object]]) -> Type:
+    what, written = place
+
     def resolve(inner: object) -> Type:
-        found = constant_type(root, inner, "argument")
+        found = constant_type(root, inner, f"{what}{written}")
         if found is None:
-            raise TypeError(f"{type(inner).__name__} objects cannot be passed to compiled code")
+            raise TypeError(f"{what}{written}: {type(inner).__name__} objects cannot be passed to compiled code")
         objects.append((found, inner))
         return found
 
-    found = abstract(value, resolve)
+    try:
+        found = abstract(value, resolve, written)
+    except Refusal as error:
+        kind = OverflowError if isinstance(error, OverflowError) else TypeError
+        raise kind(f"{what}{error}") from None
     return Number(DType.BOOL) if isinstance(found, Constant) else found
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
+from pullback.infer.fancy import take
 from pullback.infer.values import AV, MISSING, items_of
-from pullback.infer.views import checked_index, indexed
+from pullback.infer.views import checked_index, fancy_parts, index_parts, indexed
 from pullback.ir.node import Value
 from pullback.types import (
     Array,
@@ -39,7 +40,8 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
         case Dict(keys, _):
             return _entry(cx, subject, index, keys)
         case Array():
-            return indexed(cx, subject, AV(index.type, index.values, literal))
+            parts = index_parts(cx, subject, AV(index.type, index.values, literal))
+            return take(cx, subject, parts) if fancy_parts(parts) else indexed(cx, subject, parts)
         case Range():
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")

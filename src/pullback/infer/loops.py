@@ -71,7 +71,10 @@ def _fixpoint(cx: Frame, op: Op, start: Sequence[AV], bodies: Callable[[list[Typ
             return types, branches
         types = cx.widened(wider)
         cx.guard_type_growth(types)
-    raise cx.error("the types of the values that this loop carries do not settle")
+    raise cx.error(
+        "the types of the values that this loop carries do not settle", "a value has another type on every trip",
+        "keep the type of loop variables fixed: text and lists cannot be built up in a loop yet",
+    )  # fmt: skip
 
 
 def _params(cx: Frame, block: Branch, avs: Sequence[AV]) -> None:
@@ -225,7 +228,7 @@ def range_value(cx: Frame, arguments: Sequence[AV]) -> AV:
     for av in arguments:
         av = as_number(cx, av)
         if not isinstance(av.type, Number) or av.type.dtype.is_float:
-            raise cx.error(f"range takes ints, not {show(av.type)}", "convert with int(...)")
+            raise cx.error(f"range takes ints, not {show(av.type)}", "a count is an int", "convert with int(...)")
         numbers.append(convert(cx, av, DType.I64))
     zero, one = e.integer(0), e.integer(1)
     start, stop, step = {

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from pullback.infer.advice import is_foreign, nearest, refusal
 from pullback.infer.engine import BUILTINS, Frame
+from pullback.infer.lattice import depth
 from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
 from pullback.prims.base import get
-from pullback.runtime.boundary import ABSENT, Guard, Hidden, abstract
+from pullback.runtime.boundary import ABSENT, Guard, Hidden, Refusal, abstract
 from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
 
 __all__ = ["captured_values", "default_values", "function_value", "global_value", "object_value"]
@@ -29,7 +31,10 @@ def global_value(cx: Frame, name: str) -> AV:
         # A global of that name defined later would hide the builtin.
         cx.session.guards[(id(cx.code.globals), name)] = Guard("global", cx.code.globals, name, ABSENT)
         return object_value(cx, BUILTINS[name], "", None, name)
-    raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name")
+    known = [*cx.code.globals, *BUILTINS]
+    raise cx.error(
+        f"name '{name}' is not defined", "neither a local, a global nor a builtin name", nearest(name, known)
+    )
 
 
 def captured_values(cx: Frame) -> list[AV]:
@@ -92,16 +97,10 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     request = getattr(value, "__pullback__", None)
     if request is not None:
         return transformed_type(cx, request)
-    if isinstance(value, python_types.FunctionType):
+    if isinstance(value, python_types.FunctionType) and not is_foreign(value):
         return Closure(cx.session.code_of(value), (), value.__name__)
     if callable(value) and not isinstance(value, np.generic):
-        module = getattr(value, "__module__", "") or ""
-        label = getattr(value, "__qualname__", None) or type(value).__name__
-        raise cx.error(
-            f"{name} ({module + '.' if module else ''}{label}) is not known to pullback",
-            "this callable is neither plain Python nor one of the known functions",
-            "write it as a Python function, or use one of the functions in docs/functions.md",
-        )
+        raise cx.error(*refusal(value, name))
     return None
 
 
@@ -122,14 +121,19 @@ def function_value(cx: Frame, function: Any) -> AV:
 
 
 def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str) -> AV:
+    short = label.rpartition(".")[2]
     try:
-        type_ = abstract(value, lambda inner: _constant_leaf(cx, inner, label))
-    except TypeError as error:
-        raise cx.error(f"the value of '{label}' cannot be used in compiled code", str(error)) from None
+        type_ = abstract(value, lambda inner: _constant_leaf(cx, inner, label), short)
+    except Refusal as error:
+        raise cx.error(
+            f"the value of '{label}' cannot be used in compiled code", f"it is {error.reason}",
+            f"outside the function: {error.help}",
+        ) from None  # fmt: skip
+    cx.session.given_depth = max(cx.session.given_depth, depth(type_))
     where = (id(container), key)
     cx.session.hidden.setdefault(where, Hidden(type_, kind, container, key))
     machine = slots(type_)
-    op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=[label] * len(machine))
+    op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=[short] * len(machine))
     return AV(type_, tuple(op.results))
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.arithmetic import binary, number_binary
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import ScalarRule, array_sizes, elementwise, reduce_sum
+from pullback.infer.elementwise import ScalarRule, elementwise
 from pullback.infer.engine import Frame
-from pullback.infer.extrema import extremum_of_array
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, is_fixed, promote
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
@@ -203,24 +202,6 @@ def _bounded(cx: Frame, inside: str, x: Value, bound: Value) -> Value:
     return cx.e("select", cx.e("or_", cx.e(inside, x, bound), cx.e("isnan", x)), x, bound)
 
 
-def _sum(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    _no_keywords(cx, "numpy.sum", keywords)
-    if len(arguments) != 1:
-        raise cx.error("np.sum over an axis is not supported yet", "the sum of all elements is",
-                       "sum rows in a loop")  # fmt: skip
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (av,) = operands
-        if isinstance(av.type, Array):
-            return reduce_sum(cx, av)
-        if isinstance(av.type, Number):
-            return AV(common(cx, [av]) if av.type.dtype is not DType.BOOL else Number(DType.I64, False),
-                      (convert(cx, av, DType.I64 if av.type.dtype is DType.BOOL else av.type.dtype),))  # fmt: skip
-        raise cx.error(f"np.sum of {show(av.type)} is not supported", "arrays are summed", "use the builtin sum")
-
-    return dispatch(cx, arguments, rule)
-
-
 def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         _no_keywords(cx, name, keywords)
@@ -291,47 +272,12 @@ def _scaled(factor: float) -> Handler:
     return handler
 
 
-def _extremum(kind: str) -> Handler:
-    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        _no_keywords(cx, f"numpy.{kind}", keywords)
-        if len(arguments) != 1 or not isinstance(arguments[0].type, Array):
-            raise cx.error(f"np.{kind} takes one 1-D array here", "axes come later")
-        return extremum_of_array(cx, kind, arguments[0])
-
-    return handler
-
-
 def _size(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return attribute(cx, arguments[0], "size")
 
 
 def _shape(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return attribute(cx, arguments[0], "shape")
-
-
-def _copy(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    return elementwise(cx, [arguments[0]], lambda cx, items: items[0])
-
-
-def _asarray(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    if isinstance(arguments[0].type, Array) and not keywords:
-        return arguments[0]
-    found = show(arguments[0].type)
-    raise cx.error("arrays cannot be made from other values yet", found, "pass the array as an argument")
-
-
-def _zeros_like(value: float) -> Handler:
-    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        (av,) = arguments
-        if not isinstance(av.type, Array):
-            raise cx.error(f"this needs an array, not {show(av.type)}")
-        dtype = av.type.dtype
-        if value == 0.0:
-            fresh = cx.e("array_zeros", *array_sizes(cx, av), dtype=dtype)
-            return AV(Array(dtype, av.type.rank, True), (fresh,))
-        return elementwise(cx, [av], lambda cx, items: AV(items[0].type, (cx.e.like(value, items[0].value),)))
-
-    return handler
 
 
 HANDLERS.update({
@@ -341,13 +287,12 @@ HANDLERS.update({
     "numpy.rad2deg": _scaled(180.0 / math.pi), "numpy.degrees": _scaled(180.0 / math.pi),
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
-    "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip, "numpy.sum": _sum,
+    "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip,
     "numpy.dot": _two(_dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"),
     "numpy.inner": _two(_dot, "numpy.inner"),
     "numpy.float64": _cast(DType.F64), "numpy.float32": _cast(DType.F32), "numpy.int64": _cast(DType.I64),
-    "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL), "numpy.max": _extremum("max"),
-    "numpy.min": _extremum("min"), "numpy.amax": _extremum("max"), "numpy.amin": _extremum("min"), "numpy.size": _size,
-    "numpy.shape": _shape, "numpy.copy": _copy, "numpy.asarray": _asarray, "numpy.zeros_like": _zeros_like(0.0),
-    "numpy.ones_like": _zeros_like(1.0),
+    "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL),
+    "numpy.size": _size,
+    "numpy.shape": _shape,
 })  # fmt: skip
 ROW_HANDLERS["ufunc"] = call_row

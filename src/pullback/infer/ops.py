@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from pullback.diagnostic import InternalError
 from pullback.infer import arithmetic, assign, calls, indexing, loops, structures, truth
+from pullback.infer.advice import nearest
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.names import captured_values, constant_type, global_value, object_value
@@ -83,7 +85,12 @@ def _global(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _import(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    module = importlib.import_module(str(op.attrs["module"]))
+    module = sys.modules.get(str(op.attrs["module"]))
+    if module is None:  # importing it now would run its code before the line is reached, and only once
+        raise cx.error(
+            f"the module {op.attrs['module']} has not been imported yet", "compiled code cannot load modules",
+            "import it at the top of the file",
+        )  # fmt: skip
     name = op.attrs.get("name")
     if not name:
         return AV(Module(module.__name__))
@@ -102,8 +109,9 @@ def module_attribute(cx: Frame, module: Any, name: str) -> AV:
     """A constant, function or submodule of a module.  math and numpy never change; other modules are guarded."""
     if not hasattr(module, name):
         raise cx.error(
-            f"module {module.__name__} has no attribute '{name}'", f"{module.__name__}.{name} does not exist"
-        )
+            f"module {module.__name__} has no attribute '{name}'", f"{module.__name__}.{name} does not exist",
+            nearest(name, dir(module), f"{module.__name__}."),
+        )  # fmt: skip
     value = getattr(module, name)
     if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in ("math", "numpy"):
         return literal(cx, value)
@@ -111,7 +119,7 @@ def module_attribute(cx: Frame, module: Any, name: str) -> AV:
         constant = constant_type(cx, value, f"{module.__name__}.{name}")
         if constant is not None:
             return AV(constant)
-    return object_value(cx, value, "global", vars(module), name)
+    return object_value(cx, value, "global", vars(module), name, f"{module.__name__}.{name}")
 
 
 def _closure(cx: Frame, op: Op, operands: list[AV]) -> AV:

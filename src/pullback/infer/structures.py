@@ -5,12 +5,18 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from pullback.diagnostic import CompileError
+from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_INT
+from pullback.infer.registry import is_exception
 from pullback.infer.values import AV, items_of, narrow
 from pullback.infer.views import array_element
+from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import (
     Array,
     Builtin,
@@ -32,7 +38,18 @@ from pullback.types import (
 
 __all__ = ["attribute", "exception_of", "message_of", "restrict", "unpack", "without"]
 
-ARRAY_METHODS = ("sum", "mean", "dot", "copy", "max", "min", "item")
+ARRAY_METHODS = (
+    "sum", "mean", "prod", "max", "min", "argmax", "argmin", "any", "all", "var", "std", "dot", "copy", "item",
+    "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "squeeze", "fill", "clip", "round",
+)  # fmt: skip
+ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
+_PYTHON_KINDS: dict[type[Type], type] = {Array: np.ndarray, List: list, Tuple: tuple, Dict: dict, Str: str}
+_PYTHON_NUMBERS: dict[DType, type] = {DType.BOOL: bool, DType.I64: int, DType.F64: float}
+_ATTRIBUTE_HELP: dict[type, str] = {
+    list: "lists cannot change yet: accumulate a number, or write into an array made by np.zeros",
+    dict: "dicts are only read so far: write out a new dict",
+    str: "text cannot be computed in compiled code: return the numbers and format them outside",
+}
 _DTYPE_NAMES = {DType.BOOL: "bool_", DType.I32: "int32", DType.I64: "int64", DType.F32: "float32", DType.F64: "float64"}
 
 
@@ -52,9 +69,23 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
                 return AV(Builtin(f"numpy.{_DTYPE_NAMES[dtype]}"))
         case Dict() if name in ("keys", "values", "items", "get"):
             return AV(Closure(f"dict.{name}", (subject.type,), f"dict.{name}"), subject.values)
-    raise cx.error(f"{show(subject.type)} has no attribute '{name}' here", "this attribute is not known to pullback",
-                   "arrays have shape, ndim, size, dtype, T and the methods " + ", ".join(ARRAY_METHODS)
-                   if isinstance(subject.type, Array) else "")  # fmt: skip
+    raise _no_attribute(cx, subject.type, name)
+
+
+def _no_attribute(cx: Frame, type_: Type, name: str) -> CompileError:
+    kind = _PYTHON_KINDS.get(type(type_))
+    if isinstance(type_, Number):
+        kind = NUMPY_SCALARS[type_.dtype] if not type_.weak else _PYTHON_NUMBERS[type_.dtype]
+    if kind is not None and hasattr(kind, name):
+        shown = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+        help = "arrays have " + ", ".join((*ARRAY_ATTRIBUTES, *ARRAY_METHODS))
+        return cx.error(f"{shown}.{name} is not supported yet", "not known to pullback",
+                        help if kind is np.ndarray else _ATTRIBUTE_HELP.get(kind, ""))  # fmt: skip
+    if isinstance(type_, Dict) and name in type_.keys:
+        help = f"write [{name!r}] for the entry of that key"
+    else:
+        help = nearest(name, dir(kind) if kind is not None else ())
+    return cx.error(f"{show(type_)} has no attribute '{name}'", "this attribute does not exist", help)
 
 
 def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
@@ -157,25 +188,36 @@ def exception_of(cx: Frame, av: AV) -> tuple[str, str]:
     """Name and message of the exception a `raise` statement is given."""
     match av.type:
         case Builtin(name):
-            return _exception_name(cx, name), ""
+            return _exception_name(cx, name, ()), ""
         case Tuple((Builtin(name), Str(message))):
-            return _exception_name(cx, name), message.replace("{", "{{").replace("}", "}}")
-    raise cx.error("only `raise SomeError` and `raise SomeError(\"text\")` with a builtin exception are supported",
-                   show(av.type))  # fmt: skip
+            return _exception_name(cx, name, (message,)), message
+        case Tuple((Builtin(name), inner)) if is_exception(name):
+            raise cx.error(
+                "the text of an exception must be a string known while compiling", f"this is {show(inner)}",
+                f'write the text out: {name.removeprefix("builtins.")}("...")',
+            )  # fmt: skip
+    raise cx.error(f"only exceptions can be raised, not {show(av.type)}", "needs an exception class or object",
+                   'write raise ValueError("...")')  # fmt: skip
 
 
-def _exception_name(cx: Frame, name: str) -> str:
+def _exception_name(cx: Frame, name: str, arguments: tuple[str, ...]) -> str:
     short = name.removeprefix("builtins.")
     kind = getattr(builtins, short, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        raise cx.error(f"{short} is not an exception class", "raise a builtin exception")
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        raise cx.error(f"only exceptions can be raised, not {short}", "needs an exception class or object",
+                       'write raise ValueError("...")')  # fmt: skip
+    try:
+        kind(*arguments)
+    except TypeError as error:
+        raise cx.type_error(f"{short}: {error}", "Python cannot make this exception either") from None
     return short
 
 
 def message_of(cx: Frame, av: AV) -> str:
     """The text of an assert."""
     if isinstance(av.type, Str):
-        return av.type.value.replace("{", "{{").replace("}", "}}")
-    raise cx.error("the message of an assert must be a string written in the source", show(av.type))
+        return av.type.value
+    raise cx.error("the text of an assert must be a string known while compiling", f"this is {show(av.type)}",
+                   'write the text out: assert condition, "..."')  # fmt: skip
 
 

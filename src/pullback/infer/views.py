@@ -2,7 +2,6 @@
 
     a[i, 1:-1]      view_index(axis 0), view_slice(axis 0 of what is left)
     a[..., None]    view_expand
-    a[idx], a[mask] a gathered copy (prelude)
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pullback.infer.calls import call
 from pullback.infer.engine import Frame
 from pullback.infer.numbers import as_number, convert
-from pullback.infer.registry import prelude
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
 from pullback.types import Array, ArrayRef, DType, List, NoneType, Number, Slice, Str, Tuple, show
 
 __all__ = [
-    "array_element", "array_of", "checked_index", "element_indices", "fancy_kind", "fancy_parts", "index_parts",
+    "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "index_parts",
     "indexed",
-    "is_element", "take", "view",
+    "is_element", "view",
 ]  # fmt: skip
 
 
@@ -68,6 +65,7 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
 
 
 def full_slice() -> AV:
+    """The slice `:`."""
     none = NoneType()
     return AV(Slice((none, none, none)))
 
@@ -110,11 +108,8 @@ def _axis_index(cx: Frame, part: AV, size: Value, axis: int) -> Value:
     return checked_index(cx, part, size, "IndexError", message, integer(cx, part), size)
 
 
-def indexed(cx: Frame, subject: AV, index: AV) -> AV:
-    """subject[index] for an array, reading."""
-    parts = index_parts(cx, subject, index)
-    if fancy_parts(parts):
-        return take(cx, subject, parts)
+def indexed(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
+    """The element or the view that the parts pick."""
     if is_element(subject, parts):
         assert isinstance(subject.type, Array)
         value = cx.e("array_get", subject.value, *element_indices(cx, subject, parts))
@@ -216,31 +211,3 @@ def _stepped(
     # ceil((stop - start) / step) as a floor division, for either sign of the step
     count = e("neg", e("floordiv", e("sub", start, stop), step.value))
     return start, e("maximum", count, zero)
-
-
-# ------------------------------------------------------------------------------------------- index arrays, masks
-
-
-def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
-    """a[idx] and a[mask]: a copy of the chosen rows or elements."""
-    kind = fancy_kind(cx, parts)
-    return call(cx, prelude(cx, f"pullback.take_{kind}"), [subject, parts[0]], {})
-
-
-def fancy_kind(cx: Frame, parts: Sequence[AV]) -> str:
-    """"index" for one array of ints along the first axis, "mask" for one mask."""
-    first, *rest = parts
-    if not isinstance(first.type, Array) or any(not _is_full(part) for part in rest):
-        raise cx.error(
-            "this mixture of index arrays is not supported", ", ".join(show(p.type) for p in parts),
-            "index with one array of ints or one mask in front, or loop over the elements",
-        )  # fmt: skip
-    if first.type.dtype is DType.BOOL:
-        return "mask"
-    if first.type.dtype.is_float:
-        raise cx.error("arrays used as indices must be of int or bool", show(first.type))
-    return "index"
-
-
-def _is_full(part: AV) -> bool:
-    return isinstance(part.type, Slice) and all(isinstance(p, NoneType) for p in part.type.parts)

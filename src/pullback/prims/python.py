@@ -13,15 +13,15 @@ The front end makes only these and the structured ops; inference consumes them. 
     v = py.attribute{name}(x)
     v = py.subscript(x, index)     v = py.slice(lo, hi, step)
     py.setitem(x, index, value)                        x[index] = value
-    py.inplace_item{operator}(x, index, old, value)    x[index] operator= value, where old = x[index] was read before value
+    py.inplace_item{operator}(x, index, old, value)    x[index] operator= value; old = x[index], read before value
     v = py.call{keywords}(f, args...)                  keywords: names of the trailing operands, a tuple of str
     v = py.tuple(items...)   v = py.list(items...)   v = py.dict{keys}(items...)
     v... = py.unpack{count}(x)
     v = py.closure{function}(captures..., defaults...)    function: ir Function; attrs names: captures, defaults
                                                           (see below)
     v = py.unbound{name}                               the value of a name that is not set
-    v = py.check_bound{name}(x)                        x, or UnboundLocalError when it is not set; with free=True (a captured
-                                                       name) NameError
+    v = py.check_bound{name}(x)                        x, or UnboundLocalError when it is not set (with free=True,
+                                                       a captured name: NameError)
     v = py.self()                                      the closure that is running (a local function that calls itself)
     v = py.import{module, name}                        `import module` (name "") or `from module import name`
     v = py.raise(exception)                            never yields: v has type Never and stands for whatever is
@@ -48,8 +48,8 @@ from pullback.types import Machine
 __all__ = ["NAMES"]
 
 NAMES = (
-    "const", "global", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "setitem", "inplace_item", "slice",
-    "call",
+    "const", "global", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "setitem",
+    "inplace_item", "slice", "call",
     "tuple", "list", "dict", "unpack", "closure", "self", "import", "unbound", "check_bound", "raise", "assert",
     "while", "for",
 )  # fmt: skip

@@ -10,7 +10,6 @@ it is called (`Hidden`), what must still be so for it to apply (`Guard`), and th
 
 from __future__ import annotations
 
-import re
 import types as python_types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import NONE, Array, Dict, DType, List, Number, Str, Tuple, Type
 
-__all__ = ["ABSENT", "Boundary", "Guard", "Hidden", "Resolve", "abstract", "read"]
+__all__ = ["ABSENT", "Boundary", "Guard", "Hidden", "Refusal", "Resolve", "TooLarge", "Unsupported", "abstract", "read"]
 
 Resolve = Callable[[object], Type]
 
@@ -135,11 +134,32 @@ _FUNCTIONS = (
 )
 
 
-def abstract(value: object, resolve: Resolve | None = None, where: str = "argument") -> Type:
+class Refusal(Exception):
+    """A value that compiled code does not take: `reason` completes "x is ...", `help` says what to write instead."""
+
+    def __init__(self, where: str, reason: str, help: str) -> None:
+        super().__init__(f"{where} is {reason}\n  help: {help}")
+        self.reason = reason
+        self.help = help
+
+
+class Unsupported(Refusal, TypeError):
+    """A value of a type that compiled code does not take."""
+
+
+class TooLarge(Refusal, OverflowError):
+    """An int beyond 64 bits."""
+
+
+MOST_NESTED = 50  # levels of containers; more are a container that holds itself, or as good as one
+
+
+def abstract(value: object, resolve: Resolve | None = None, where: str = "x", depth: int = 0) -> Type:
     """The abstract type of an argument.
 
-    Functions, classes, modules and other callables are given to `resolve`.  TypeError (with what to write instead) for
-    what compiled code does not take, OverflowError for an int beyond 64 bits; `where` begins the message.
+    Functions, classes, modules and other callables are given to `resolve`.  `Unsupported` for what compiled code does
+    not take, `TooLarge` for an int beyond 64 bits; `where` is how the message writes the value, `depth` the containers
+    around it.
     """
     kind = type(value)
     if kind is float:
@@ -159,81 +179,95 @@ def abstract(value: object, resolve: Resolve | None = None, where: str = "argume
     if kind in _STRONG:
         return _STRONG[kind]
     if kind is tuple or kind is list or kind is dict:
-        return _container(value, resolve, where)
+        if depth == MOST_NESTED:
+            reason = f"nested more than {MOST_NESTED} levels deep, or holds itself"
+            raise Unsupported(where.partition("[")[0], reason, "pass flatter data")
+        return _container(value, resolve, where, depth + 1)
     if resolve is not None and (isinstance(value, _FUNCTIONS) or callable(value)):
         return resolve(value)
-    raise TypeError(f"{where}: {_refusal(value)}")
+    raise Unsupported(where, *_refusal(value, where))
 
 
 def _integer(value: object, where: str) -> Type:
     assert isinstance(value, int)
     if not -(2**63) <= value < 2**63:
         shown = f"the int {value}" if value.bit_length() < 300 else "an int"
-        raise OverflowError(f"{where}: {shown} does not fit in 64 bits")
+        raise TooLarge(where, f"{shown}, which does not fit in 64 bits", "pass it as a float, or scale it")
     return Number(DType.I64)
 
 
-def _container(value: object, resolve: Resolve | None, where: str) -> Type:
+def _container(value: object, resolve: Resolve | None, where: str, depth: int) -> Type:
     if isinstance(value, dict):
         for key in value:
             if type(key) is not str:
-                raise TypeError(f"{where}: a dict with the key {key!r}: the keys must be strings; use a list or tuple")
-        items = tuple(abstract(item, resolve, f"{where}[{key!r}]") for key, item in value.items())
+                reason = f"a dict with the key {key!r}, which is no string"
+                raise Unsupported(where, reason, "use strings as keys, or pass a list or a tuple")
+        items = tuple(abstract(item, resolve, f"{where}[{key!r}]", depth) for key, item in value.items())
         return Dict(tuple(value), items)
     assert isinstance(value, tuple | list)
-    items = tuple(abstract(item, resolve, f"{where}[{i}]") for i, item in enumerate(value))
+    items = tuple(abstract(item, resolve, f"{where}[{i}]", depth) for i, item in enumerate(value))
     return Tuple(items) if isinstance(value, tuple) else List(items)
 
 
 def _array(value: np.ndarray, where: str) -> Type:
     element = _ELEMENTS.get(value.dtype)
     if element is None:
-        raise TypeError(f"{where}: an array of dtype {value.dtype}: {_conversion(value.dtype)}")
+        reason, help = _conversion(value.dtype, where)
+        raise Unsupported(where, f"an array of dtype {value.dtype}{reason}", help)
     if not value.flags.aligned:
-        raise TypeError(f"{where}: a misaligned array: write x.copy()")
+        raise Unsupported(where, "a misaligned array", f"write {where}.copy()")
     return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable)
 
 
-def _conversion(dtype: np.dtype) -> str:
-    """What to write for an array (or scalar) of a dtype that is not taken."""
+def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:
+    """Why an array (or scalar) `x` of a dtype is not taken, to follow its description, and what to write."""
     if not dtype.isnative and dtype.newbyteorder("=") in _ELEMENTS:
-        return 'its bytes are swapped: write x.astype(x.dtype.newbyteorder("="))'
+        return ", whose bytes are swapped", f'write {x}.astype({x}.dtype.newbyteorder("="))'
     if dtype.names:
-        return "pass its fields one by one, x['name']"
+        return "", f"pass its fields one by one, {x}['name']"
     if dtype.kind == "c":
-        return "complex numbers are not supported: pass x.real and x.imag"
+        return ": complex numbers are not supported", f"pass {x}.real and {x}.imag"
     if dtype.kind == "f":
-        return f"write x.astype(np.{'float32' if dtype.itemsize < 4 else 'float64'})"
+        return ", not float32 or float64", f"write {x}.astype(np.{'float32' if dtype.itemsize < 4 else 'float64'})"
     if dtype.kind in "iu":
-        return f"write x.astype(np.{'int32' if dtype.itemsize < 4 else 'int64'})"
+        return ", not int32 or int64", f"write {x}.astype(np.{'int32' if dtype.itemsize < 4 else 'int64'})"
     if dtype.kind == "O":
-        return "objects are not supported: write x.astype(np.float64) if they are numbers"
-    return "write x.astype(np.float64) if these are numbers"
+        return ": objects are not supported", f"write {x}.astype(np.float64) if they are numbers"
+    return "", f"write {x}.astype(np.float64) if these are numbers"
 
 
-def _refusal(value: object) -> str:
-    """Why a value that is nothing known is refused, and what to write."""
+def _refusal(value: object, x: str) -> tuple[str, str]:
+    """Why the value `x`, which is nothing known, is refused, and what to write."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     if isinstance(value, np.ma.MaskedArray):
-        return "a masked array: pass x.filled(value), or x.data and x.mask"
+        return "a masked array", f"pass {x}.filled(value), or {x}.data and {x}.mask"
     if isinstance(value, np.ndarray):
-        return f"{name}, a subclass of ndarray: write np.asarray(x)"
+        return f"a {name}, a subclass of ndarray", f"write np.asarray({x})"
     if isinstance(value, np.generic):
-        if kind in (np.longlong, np.intc):
-            return f"{name}: write np.int64(x) or np.int32(x)"
-        return f"{name}: " + re.sub(r"x\.astype\((np\.\w+)\)", r"\1(x)", _conversion(value.dtype))
+        return _scalar(value, name, x)
     if isinstance(value, complex):
-        return "complex numbers are not supported: pass x.real and x.imag"
+        return "complex: complex numbers are not supported", f"pass {x}.real and {x}.imag"
     for base in (bool, int, float, str, tuple, list, dict):
         if isinstance(value, base):
-            return f"{name}, a subclass of {base.__name__}: write {base.__name__}(x)"
+            return f"a {name}, a subclass of {base.__name__}", f"write {base.__name__}({x})"
     if any(hasattr(kind, mark) for mark in ("__array__", "__dlpack__", "__array_interface__")):
-        return f"{name} is an array of another library: write np.asarray(x)"
+        return f"a {name}, an array of another library", f"write np.asarray({x})"
     if isinstance(value, range):
-        return "range: pass its bounds, or a list"
+        return "a range", f"pass its bounds, or list({x})"
     if isinstance(value, set | frozenset):
-        return f"{name} has no order: write sorted(x) or list(x)"
+        return f"a {name}, which has no order", f"write sorted({x}) or list({x})"
     if callable(value):
-        return f"the function {getattr(value, '__qualname__', name)} cannot be passed to compiled code"
-    return f"an object of type {name} is not supported: pass numbers, arrays, tuples, lists or dicts of them"
+        shown = getattr(value, "__qualname__", name)
+        return f"the function {shown}, which cannot be passed to compiled code", "call it outside and pass the result"
+    reason = f"an object of type {name}, which is not supported"
+    return reason, "take what is needed of it, as numbers, arrays, tuples, lists or dicts"
+
+
+def _scalar(value: np.generic, name: str, x: str) -> tuple[str, str]:
+    """`_refusal` of a NumPy scalar."""
+    if type(value) in (np.longlong, np.intc):
+        return f"a {name}", f"write np.int64({x}) or np.int32({x})"
+    reason, help = _conversion(value.dtype, x)
+    before, cast, after = help.partition(f"{x}.astype(")
+    return f"a {name}{reason}", before + after.replace(")", f"({x})", 1) if cast else help

@@ -1,4 +1,4 @@
-"""Reductions of arrays over all elements, in the accepted Python."""
+"""Functions over arrays in the accepted Python: index arrays, masks, reductions of rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,215 @@ import numpy as np
 __all__ = ["FUNCTIONS"]
 
 
-def mean(a: Any) -> Any:
-    return np.sum(a) / a.size
+def ramp(out: Any, start: Any, step: Any) -> Any:
+    for k in range(len(out)):
+        out[k] = start + k * step
+    return out
 
 
+def linspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
+    if num < 0:
+        raise ValueError("Number of samples must be non-negative.")
+    out = np.empty(num)
+    parts = num - 1 if endpoint else num
+    for k in range(num):
+        out[k] = start + k * ((stop - start) / parts) if parts > 0 else start
+    if endpoint and num > 1:
+        out[num - 1] = stop
+    return out
 
-FUNCTIONS: dict[str, Any] = {"numpy.mean": mean, "numpy.average": mean}
+
+def set_diagonal(out: Any) -> Any:
+    for k in range(min(out.shape[0], out.shape[1])):
+        out[k, k] = 1
+    return out
+
+
+# ------------------------------------------------------------------------------------------ index arrays and masks
+
+
+def take_index(a: Any, index: Any, out: Any) -> Any:
+    for k in range(len(index)):
+        out[k] = a[index[k]]
+    return out
+
+
+def take_mask(a: Any, mask: Any, out: Any) -> Any:
+    j = 0
+    for k in range(len(mask)):
+        if mask[k]:
+            out[j] = a[k]
+            j += 1
+    return out
+
+
+def set_index(a: Any, index: Any, values: Any) -> None:
+    for k in range(len(index)):
+        a[index[k]] = values[k]
+
+
+def set_mask_rows(a: Any, mask: Any, values: Any) -> None:
+    j = 0
+    for k in range(len(mask)):
+        if mask[k]:
+            a[k] = values[j]
+            j += 1
+
+
+def set_mask(a: Any, mask: Any, values: Any, j: int) -> int:
+    """Elements where the mask is true take the values from number j on, in row-major order."""
+    if a.ndim == 1:
+        for k in range(len(mask)):
+            if mask[k]:
+                a[k] = values[j]
+                j += 1
+    else:
+        for k in range(len(mask)):
+            j = set_mask(a[k], mask[k], values, j)
+    return j
+
+
+# ------------------------------------------------------------------------------------------------------ reductions
+
+
+def prod_flat(a: Any) -> Any:
+    result = ones_like_first(a)
+    for x in a:
+        result = result * x
+    return result
+
+
+def ones_like_first(a: Any) -> Any:
+    return np.ones(1, a.dtype)[0]
+
+
+def mean_flat(a: Any) -> Any:
+    return np.sum(a) / len(a)
+
+
+def max_flat(a: Any) -> Any:
+    if len(a) == 0:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    best = a[0]
+    for x in a:
+        best = best | x
+    return best
+
+
+def min_flat(a: Any) -> Any:
+    if len(a) == 0:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    best = a[0]
+    for x in a:
+        best = best & x
+    return best
+
+
+def argmax_flat(a: Any) -> Any:
+    if len(a) == 0:
+        raise ValueError("attempt to get argmax of an empty sequence")
+    best = 0
+    for k in range(len(a)):
+        if a[k] > a[best] or (a[k] != a[k] and a[best] == a[best]):
+            best = k
+    return np.int64(best)
+
+
+def argmin_flat(a: Any) -> Any:
+    if len(a) == 0:
+        raise ValueError("attempt to get argmin of an empty sequence")
+    best = 0
+    for k in range(len(a)):
+        if a[k] < a[best] or (a[k] != a[k] and a[best] == a[best]):
+            best = k
+    return np.int64(best)
+
+
+def any_flat(a: Any) -> Any:
+    for x in a:
+        if x:
+            return np.bool_(True)
+    return np.bool_(False)
+
+
+def all_flat(a: Any) -> Any:
+    for x in a:
+        if not x:
+            return np.bool_(False)
+    return np.bool_(True)
+
+
+def var_flat(a: Any, ddof: Any) -> Any:
+    m = np.sum(a) / len(a)
+    d = a - m
+    return np.sum(d * d) / np.maximum(len(a) - ddof, 0)
+
+
+def std_flat(a: Any, ddof: Any) -> Any:
+    """The root of the variance; its derivative at 0 is 0."""
+    v = var_flat(a, ddof)
+    return np.sqrt(v) if v != 0.0 else v * 0.0
+
+
+def prod_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = prod_flat(a[i])
+    return out
+
+
+def max_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = np.max(a[i])
+    return out
+
+
+def min_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = np.min(a[i])
+    return out
+
+
+def argmax_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = argmax_flat(a[i])
+    return out
+
+
+def argmin_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = argmin_flat(a[i])
+    return out
+
+
+def any_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = any_flat(a[i])
+    return out
+
+
+def all_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = all_flat(a[i])
+    return out
+
+
+def var_rows(a: Any, out: Any, ddof: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = var_flat(a[i], ddof)
+    return out
+
+
+def std_rows(a: Any, out: Any, ddof: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = std_flat(a[i], ddof)
+    return out
+
+
+FUNCTIONS: dict[str, Any] = {
+    f"pullback.{f.__name__}": f
+    for f in (
+        ramp, linspace, set_diagonal, take_index, take_mask, set_index, set_mask_rows, set_mask, prod_flat, mean_flat,
+        max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
+        min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
+    )
+}  # fmt: skip
