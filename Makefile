@@ -25,8 +25,9 @@ $(VENV)/.setup: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo,dev]'
 	@touch $@
 
-demo: setup  ## fit the hare and lynx populations of Hudson Bay
+demo: setup  ## fit the hare and lynx populations of Hudson Bay, then learn digits
 	$(BIN)/pullback demo
+	$(BIN)/pullback demo digits
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

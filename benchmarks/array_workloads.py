@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-import pullback as pb
 import programs
+import pullback as pb
 from build import SOURCES, Build, blas, load, with_blas
 from forms import (
     BOTH,

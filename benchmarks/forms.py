@@ -1,6 +1,6 @@
 """What a workload consists of: forms, each measured on two sides, and the calls that make up those sides.
 
-    forms("garch", garch, arguments, (0,), STRICT, False, value_by_hand, gradient_by_hand)
+    value_and_gradient("garch", garch, (theta, returns), 0, (value_by_hand, slope_by_hand), Rules(STRICT))
 """
 
 import ctypes

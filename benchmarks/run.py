@@ -32,7 +32,8 @@ from workloads import NUMBER_WORKLOADS, sincos
 RESULTS = Path(__file__).resolve().parent / "results"
 WORKLOADS = NUMBER_WORKLOADS | ARRAY_WORKLOADS
 HEADING = (
-    f"{'workload':10} {'form':9} {'rules':19} {'compiled':>11} {'C':>11} {'ratio':>7}  {'quartiles':15} {'first call':>10}"
+    f"{'workload':10} {'form':9} {'rules':22} {'compiled':>10} {'C':>10} {'ratio':>7}  {'quartiles':15} "
+    f"{'first call':>10}"
 )
 BATCH_SECONDS = 0.002
 
@@ -102,7 +103,6 @@ def measure(form: Form, rounds: int) -> dict:
     difference = disagreement(parts(result), parts(form.by_hand()))
     if not difference <= form.tolerance:
         raise AssertionError(f"results differ by {difference:.2e}, more than {form.tolerance:.0e}")
-    memory = memory_of(form.ours)
     ours, by_hand = interleaved(form.ours, form.by_hand, rounds)
     low, middle, high = np.percentile(ours / by_hand, [25, 50, 75])
     return {
@@ -115,7 +115,6 @@ def measure(form: Form, rounds: int) -> dict:
         "difference": difference,
         "first_call_seconds": first_call,
         "rounds": rounds,
-        **memory,
     }
 
 
@@ -210,7 +209,7 @@ def call_nanoseconds(function: Callable[[float], float], count: int = 100_000) -
 def print_row(row: dict) -> dict:
     """Print one row of the table as soon as it is known."""
     rules = f"{'fastmath' if row['fastmath'] else 'exact'} / {row['c_build']}"
-    head = f"{row['workload']:10} {row['kind']:9} {rules:19}"
+    head = f"{row['workload']:10} {row['kind']:9} {rules:22}"
     if "failed" in row:
         print(f"{head} {row['failed']}", flush=True)
         return row
@@ -218,7 +217,7 @@ def print_row(row: dict) -> dict:
     ours, by_hand = duration(row["ours_seconds"]), duration(row["by_hand_seconds"])
     spread = f"{low:.2f} to {high:.2f}"
     first = f"{row['first_call_seconds'] * 1e3:.0f} ms"
-    print(f"{head} {ours:>11} {by_hand:>11} {row['ratio']:7.2f}  {spread:15} {first:>10}", flush=True)
+    print(f"{head} {ours:>10} {by_hand:>10} {row['ratio']:7.2f}  {spread:15} {first:>10}", flush=True)
     return row
 
 

@@ -20,25 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from duals import (
-    PARTIALS,
-    Counter,
-    Dual,
-    DualArray,
-    Literal,
-    Primitive,
-    apply,
-    array_sum,
-    base,
-    cells_of,
-    elementwise,
-    is_array,
-    numpy_extremum,
-    plain_literal,
-    python_extremum,
-    where,
-    wrap_cells,
-)
+from dual_arrays import DualArray, cells_of, dual_array, is_array, laid_out_as, plain_array
+from dual_numpy import NUMPY, differentiable, on_base
+from duals import PARTIALS, Counter, Dual, Literal, Primitive, apply, base, plain_literal, python_extremum
 
 # --- math -----------------------------------------------------------------------------------------------------------
 
@@ -60,25 +44,6 @@ _MATH_ROWS = {
     "fabs": "absolute",
     "remainder": "math_remainder",
 }
-
-
-def _differentiable(primitive: Primitive) -> Callable[..., Any]:
-    return lambda *operands: elementwise(primitive, *operands)
-
-
-def _on_base(function: Callable[..., Any]) -> Callable[..., Any]:
-    """For functions whose derivative is zero: works on the plain numbers."""
-
-    def call(*operands: Any, **options: Any) -> Any:
-        return function(*[_all_bases(operand) for operand in operands], **options)
-
-    return call
-
-
-def _all_bases(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(_all_bases(item) for item in value)
-    return base(value)
 
 
 def _math_log(value: Any, *bases: Any) -> Any:
@@ -151,60 +116,33 @@ def _math_module() -> types.SimpleNamespace:
         if not callable(value):
             table[name] = value
         elif name in _MATH_ROWS:
-            table[name] = _differentiable(Primitive(f"math.{name}", value, PARTIALS[_MATH_ROWS[name]]))
+            table[name] = differentiable(Primitive(f"math.{name}", value, PARTIALS[_MATH_ROWS[name]]))
         else:
-            table[name] = _on_base(value)
+            table[name] = on_base(value)
     table |= {"log": _math_log, "hypot": _math_hypot, "dist": _math_dist, "prod": _math_prod, "fsum": _math_fsum}
     table |= {"modf": _math_modf, "frexp": _math_frexp, "sumprod": _math_sumprod}
     return types.SimpleNamespace(**table)
 
 
-# --- numpy ----------------------------------------------------------------------------------------------------------
+MATH = _math_module()
 
 
-def _dot(left: Any, right: Any) -> Any:
-    if not isinstance(left, DualArray) and not isinstance(right, DualArray) and Dual not in (type(left), type(right)):
-        return np.dot(plain_literal(left), plain_literal(right))
-    if not is_array(left) or not is_array(right):
-        return left * right
-    if len(left) == 0 and len(right) == 0 and left.ndim == right.ndim == 1:
-        return np.float64(0.0)
-    return wrap_cells(np.dot(cells_of(left), cells_of(right)))
+class _Float:
+    """``float``: a conversion that keeps duals, and a dtype where NumPy wants one."""
+
+    dtype = np.dtype(float)
+    primitive = Primitive("float", float, PARTIALS["identity"])
+
+    def __call__(self, value: Any = 0.0) -> Any:
+        if isinstance(value, str):
+            return float(value)
+        return apply(self.primitive, value.cells.item() if is_array(value) else value)
 
 
-def _matmul(left: Any, right: Any) -> Any:
-    return wrap_cells(cells_of(left) @ cells_of(right))
-
-
-def _numpy_module() -> types.SimpleNamespace:
-    names = {name: name for name in PARTIALS if hasattr(np, name)}
-    names |= {"abs": "absolute", "fabs": "absolute", "pow": "power", "true_divide": "divide", "mod": "remainder"}
-    names |= {"deg2rad": "radians", "rad2deg": "degrees", "acos": "arccos", "asin": "arcsin", "atan": "arctan"}
-    names |= {"atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
-    table: dict[str, Any] = {name: getattr(np, name) for name in dir(np) if not name.startswith("_")}
-    for name, row in names.items():
-        table[name] = _differentiable(Primitive(f"np.{name}", getattr(np, name), PARTIALS[row]))
-    for name in ("isfinite", "isnan", "isinf", "logical_and", "logical_or", "logical_not", "signbit"):
-        table[name] = _differentiable(Primitive(f"np.{name}", getattr(np, name)))
-    for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
-        table[name] = _differentiable(Primitive(f"np.{name}", getattr(np, name)))
-    for name in ("float64", "float32"):
-        table[name] = _differentiable(Primitive(f"np.{name}", getattr(np, name), PARTIALS["identity"]))
-    for name in ("int64", "int32", "bool_"):
-        table[name] = _on_base(getattr(np, name))
-    table |= {"sum": array_sum, "dot": _dot, "matmul": _matmul, "where": where}
-    for name in ("maximum", "minimum", "fmax", "fmin"):
-        table[name] = numpy_extremum(getattr(np, name))
-    return types.SimpleNamespace(**table)
-
-
-MATH, NUMPY = _math_module(), _numpy_module()
-
-_float_of = Primitive("float", float, PARTIALS["identity"])
 BUILTINS = dict(vars(builtins)) | {
     "max": python_extremum(max),
     "min": python_extremum(min),
-    "float": lambda value=0.0: _float_of.compute(value) if isinstance(value, str) else apply(_float_of, value),
+    "float": _Float(),
 }
 
 
@@ -231,15 +169,27 @@ class Rebinder:
         self.functions: dict[int, types.FunctionType] = {}
         self.namespaces: dict[int, dict[str, Any]] = {}
         self.cells: dict[int, types.CellType] = {}
+        self.buffers: dict[int, Any] = {}
+        self.containers: dict[int, Any] = {}
 
     def value(self, value: Any) -> Any:
         if id(value) in SUBSTITUTES:
             return SUBSTITUTES[id(value)]
         if isinstance(value, types.FunctionType):
             return self.function(value)
-        if isinstance(value, tuple) and type(value) is tuple:
-            return tuple(self.value(item) for item in value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fib":
+            return self.shared(value, lambda: dual_array(value, buffers=self.buffers))
+        if type(value) in (tuple, list):
+            return self.shared(value, lambda: type(value)(self.value(item) for item in value))
+        if type(value) is dict:
+            return self.shared(value, lambda: {key: self.value(item) for key, item in value.items()})
         return value
+
+    def shared(self, value: Any, copy: Callable[[], Any]) -> Any:
+        """One copy per object, so that what the program changes through one name it sees through the others."""
+        if id(value) not in self.containers:
+            self.containers[id(value)] = value, copy()
+        return self.containers[id(value)][1]
 
     def function(self, function: types.FunctionType) -> types.FunctionType:
         if id(function) in self.functions:
@@ -285,6 +235,16 @@ def rebind(function: Callable[..., Any]) -> Callable[..., Any]:
     return copy  # type: ignore[no-any-return]
 
 
+def fresh(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function on duals, with its own copy of every array that it captures or is given, at each call."""
+
+    def run(*arguments: Any) -> Any:
+        rebinder = Rebinder()
+        return rebinder.value(function)(*[rebinder.value(argument) for argument in arguments])
+
+    return run
+
+
 # --- derivatives ----------------------------------------------------------------------------------------------------
 
 _tags = itertools.count(1)
@@ -308,11 +268,10 @@ def flatten(value: Any, like: Any = None) -> list[Any]:
         return [leaf for key in like for leaf in flatten(value[key], like[key])]
     if isinstance(like, (tuple, list)):
         return [leaf for item, model in zip(value, like, strict=True) for leaf in flatten(item, model)]
-    if isinstance(like, (np.ndarray, DualArray)):
-        if isinstance(like, np.ndarray) and like.dtype.kind != "f":
+    if is_array(like):
+        if like.dtype.kind != "f":
             return []
-        cells = value.cells if isinstance(value, DualArray) else value
-        return list(cells.ravel())
+        return list((value.cells if isinstance(value, DualArray) else value).ravel())
     return [value] if isinstance(like, (float, np.floating, Dual)) else []
 
 
@@ -322,12 +281,14 @@ def perturb(value: Any, tag: int, directions: list[Any]) -> Any:
         return {key: perturb(item, tag, directions) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return type(value)(perturb(item, tag, directions) for item in value)
-    if isinstance(value, DualArray) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-        cells = cells_of(value)
-        out = np.empty(cells.shape, dtype=object)
+    if is_array(value) and value.dtype.kind == "f":
+        old = cells_of(value)
+        cells = laid_out_as(old)
         for index in np.ndindex(cells.shape):
-            out[index] = perturb(cells[index], tag, directions)
-        return DualArray(out)
+            cells[index] = perturb(old[index], tag, directions)
+        if not old.flags.writeable:
+            cells.flags.writeable = False
+        return DualArray(cells, value.dtype)
     if isinstance(value, (float, np.floating, Dual)):
         return Dual(tag, value, np.float64(directions.pop(0)))
     return value
@@ -374,7 +335,7 @@ def gradient(
     function: Callable[..., Any], arguments: tuple[Any, ...], argnums: Sequence[int] = (0,), weights: Weights = None
 ) -> list[float]:
     """Gradient by the float leaves of the chosen arguments, in order; ``weights``: cotangents of several results."""
-    rebound, count = rebind(function), _count(arguments, argnums)
+    rebound, count = fresh(function), _count(arguments, argnums)
     with np.errstate(all="ignore"):
         return [
             float(base(_directional(rebound, arguments, argnums, _unit(count, position), weights)))
@@ -391,7 +352,7 @@ def directional(
 ) -> float:
     """First derivative along one direction."""
     with np.errstate(all="ignore"):
-        return float(base(_directional(rebind(function), arguments, argnums, list(directions), weights)))
+        return float(base(_directional(fresh(function), arguments, argnums, list(directions), weights)))
 
 
 def second(
@@ -402,7 +363,7 @@ def second(
     weights: Weights = None,
 ) -> list[float]:
     """Hessian times a direction: the gradient of the directional derivative, by duals of duals."""
-    rebound, count = rebind(function), _count(arguments, argnums)
+    rebound, count = fresh(function), _count(arguments, argnums)
 
     def along(*moved: Any) -> Any:
         return _directional(rebound, moved, argnums, list(directions), weights)
@@ -423,7 +384,7 @@ def hessian(
 
 def operation_count(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
     """How many floating-point operations one run of the function makes, at least one."""
-    rebound = rebind(function)
+    rebound = fresh(function)
     tag = next(_tags)
     Counter.operations = 0
     with np.errstate(all="ignore"):
@@ -437,7 +398,4 @@ def plain(result: Any) -> Any:
         return {key: plain(item) for key, item in result.items()}
     if isinstance(result, (tuple, list)):
         return type(result)(plain(item) for item in result)
-    if isinstance(result, DualArray):
-        flat = [base(cell) for cell in result.cells.ravel()]
-        return np.array(flat).reshape(result.shape)
-    return plain_literal(base(result))
+    return plain_array(result) if isinstance(result, DualArray) else plain_literal(base(result))

@@ -10,7 +10,6 @@ import itertools
 
 import numpy as np
 import pytest
-from typed import BOOL, F64, I64, Code
 
 from pullback import interp
 from pullback.ad import expand
@@ -19,6 +18,7 @@ from pullback.ir.check import check_program
 from pullback.ir.node import Program
 from pullback.ir.walk import clone_function
 from pullback.types import ArrayRef, Box, DType
+from typed import BOOL, F64, I64, Code
 
 A1, A2 = ArrayRef(DType.F64, 1), ArrayRef(DType.F64, 2)
 C1, C2 = ArrayRef(DType.F64, 1, True), ArrayRef(DType.F64, 2, True)

@@ -620,8 +620,8 @@ def test_matmul(dtype):
 
     native = Native(program([type_] * 3, build))
     rtol = {DType.F64: 1e-11, DType.F32: 1e-3}.get(dtype, 0)
-    sizes = [(2, 3, 4), (1, 1, 1), (1, 50, 60), (50, 60, 1), (1, 900, 1), (40, 1, 30), (33, 17, 40),
-             (0, 3, 2), (30, 0, 40)]  # fmt: skip
+    sizes = [(2, 3, 4), (1, 1, 1), (5, 7, 1), (1, 7, 5), (1, 50, 60), (50, 60, 1), (1, 900, 1), (40, 1, 30),
+             (33, 17, 40), (0, 3, 2), (30, 0, 40)]  # fmt: skip
     for m, k, n in sizes:
         for i, j, l in itertools.product(range(4), range(4), range(4) if (m, k, n) == (33, 17, 40) else (0, 2)):
             a, b = matrix(m, k, i, numpy_), matrix(k, n, j, numpy_)

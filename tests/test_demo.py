@@ -1,4 +1,4 @@
-"""The demo: model against SciPy's integrator, derivatives against differences, known estimates, good and bad files."""
+"""The demo: models against SciPy and by hand, derivatives against differences, known results, good and bad files."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pullback as pb
+from pullback.cli import main
+from pullback.demo import digits, digits_model
 from pullback.demo.data import DataError, read_observations, shipped_data
 from pullback.demo.fit import HOPELESS, FitError, maximise_likelihood, standard_errors, starting_points
 from pullback.demo.lotka_volterra import negative_log_likelihood
@@ -174,3 +176,84 @@ def test_the_example_is_the_short_form(capsys):
     rows = {row[0]: row for row in map(str.split, capsys.readouterr().out.splitlines())}
     for name, estimate in zip(("alpha", "beta", "delta", "gamma", "hares", "lynxes"), ESTIMATES):
         assert float(rows[name][1]) == pytest.approx(estimate, rel=1e-3)
+
+
+@pytest.fixture
+def digits_case():
+    """Images, labels and parameters of a small network."""
+    rng = np.random.default_rng(3)
+    images = digits.read_images(rng)
+    return digits.first_parameters(rng, 64, 12, 10), images.train[:50], images.train_labels[:50]
+
+
+def test_digits_gradient_by_hand(digits_case):
+    parameters, images, labels = digits_case
+    value, slopes = digits_model.gradient_by_hand(*digits_case)
+    assert value == pytest.approx(digits_model.loss(*digits_case), rel=1e-13)
+    rng = np.random.default_rng(4)
+    directions = [rng.standard_normal(p.shape) for p in parameters]
+    width = 1e-5
+    above, below = (
+        digits_model.loss(tuple(p + step * d for p, d in zip(parameters, directions)), images, labels)
+        for step in (width, -width)
+    )
+    expected = sum(float(np.sum(s * d)) for s, d in zip(slopes, directions))
+    assert (above - below) / (2.0 * width) == pytest.approx(expected, rel=1e-7)
+
+
+def test_digits_gradient_compiled(digits_case):
+    value, slopes = pb.value_and_grad(digits_model.loss)(*digits_case)
+    expected, by_hand = digits_model.gradient_by_hand(*digits_case)
+    assert value == pytest.approx(expected, rel=1e-13)
+    for slope, other in zip(slopes, by_hand, strict=True):
+        assert slope == pytest.approx(other, rel=1e-10, abs=1e-10 * np.max(np.abs(other)))
+
+
+def test_digits_epoch_compiled_changes_the_parameters_as_numpy_does(digits_case):
+    parameters, images, labels = digits_case
+    by_hand = tuple(p.copy() for p in parameters)
+    order = np.random.default_rng(5).permutation(len(images))
+    expected = []
+    for start in range(0, len(order), 16):
+        rows = order[start : start + 16]
+        value, slopes = digits_model.gradient_by_hand(by_hand, images[rows], labels[rows])
+        expected.append(value)
+        for parameter, slope in zip(by_hand, slopes, strict=True):
+            parameter -= 0.3 * slope
+    losses = pb.jit(digits_model.train)(parameters, images, labels, order, 16, 0.3)
+    assert losses == pytest.approx(np.array(expected), rel=1e-11)
+    for parameter, other in zip(parameters, by_hand, strict=True):
+        assert parameter == pytest.approx(other, rel=1e-10, abs=1e-11)
+
+
+def test_the_whole_demo_on_digits(tmp_path, capsys):
+    picture = tmp_path / "digits.png"
+    assert main(["demo", "digits", "--output", str(picture)]) == 0
+    printed = capsys.readouterr()
+    (line,) = [line for line in printed.out.splitlines() if "held-out fifth" in line]
+    assert float(line.split("fifth ")[1].split("%")[0]) >= 95.0
+    assert "NumPy by hand" in printed.out
+    assert "40/40" in printed.err
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_digits_held_out_is_a_fifth_and_never_learned_from():
+    images = digits.read_images(np.random.default_rng(0))
+    assert len(images.held_out) == 1797 // 5
+    assert len(images.train) + len(images.held_out) == 1797
+
+
+def test_gradients_that_differ_stop_the_digits(tmp_path, monkeypatch, capsys):
+    def wrong(parameters, images, labels):
+        value, slopes = digits_model.gradient_by_hand(parameters, images, labels)
+        return value, (slopes[0], 1.001 * slopes[1], *slopes[2:])
+
+    monkeypatch.setattr(digits, "gradient_by_hand", wrong)
+    assert main(["demo", "digits", "--output", str(tmp_path / "digits.png")]) == 2
+    error = capsys.readouterr().err
+    assert "compiled and hand-written gradients of 32 images differ by 1.0e-03" in error
+
+
+def test_no_folder_for_the_picture_of_digits(tmp_path, capsys):
+    assert main(["demo", "digits", "--output", str(tmp_path / "none" / "digits.png")]) == 2
+    assert "no such folder" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from pullback import pipeline
-from pullback.diagnostic import InternalError
+from pullback.diagnostic import CompileError, InternalError
 from pullback.runtime.callobject import MISS, CallObject
 
 __all__ = [
@@ -116,7 +116,10 @@ def _install_kept(compiled: Any, request: pipeline.Request) -> Any:
 
 def _compile(request: pipeline.Request, options: pipeline.Options) -> Any:
     _counter["compilations"] += 1
-    return pipeline.compile_entry(request, options)
+    try:
+        return pipeline.compile_entry(request, options)
+    except CompileError as error:
+        raise error.with_traceback(None) from None  # the message names the place; the compiler's own frames do not help
 
 
 def call_once(request: pipeline.Request, options: pipeline.Options) -> Any:
@@ -179,7 +182,7 @@ def _inherited(fun: Any) -> pipeline.Options:
 
 def _transform(kind: str, fun: Any, argnums: int | Sequence[int], has_aux: bool, argnames: Any) -> Any:
     target = _callable(fun, kind)
-    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    numbers = _numbers(argnums)
     names = (argnames,) if isinstance(argnames, str) else tuple(argnames) if argnames is not None else None
     settings: dict[str, Any] = {"argnums": numbers, "has_aux": bool(has_aux)}
     if names:
@@ -188,6 +191,15 @@ def _transform(kind: str, fun: Any, argnums: int | Sequence[int], has_aux: bool,
             del settings["argnums"]
     recipe = ({"grad": grad, "value_and_grad": value_and_grad}[kind], (fun, argnums, has_aux))
     return Compiled(target, (kind, target, tuple(sorted(settings.items()))), _inherited(fun), recipe=recipe)
+
+
+def _numbers(argnums: Any) -> int | tuple[int, ...]:
+    if isinstance(argnums, int):
+        return argnums
+    if isinstance(argnums, tuple | list) and all(isinstance(number, int) for number in argnums):
+        return tuple(argnums)
+    hint = f"\n  help: to choose by name write argnames={argnums!r}" if isinstance(argnums, str) else ""
+    raise TypeError(f"argnums is an int or a sequence of ints, not {argnums!r}{hint}")
 
 
 def grad(
@@ -343,6 +355,8 @@ def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def hessian_of(*arguments: Any) -> Any:
+        if not -len(arguments) <= argnums < len(arguments):
+            raise TypeError(f"hessian: there is no argument number {argnums}, {len(arguments)} are given")
         x = arguments[argnums]
         if isinstance(x, float | np.floating):
             return _along(gradient, arguments, argnums, type(x)(1.0))
@@ -376,6 +390,8 @@ def check_grads(
     Raises AssertionError naming mode, order and both numbers where they differ.  Tolerances default to what differences
     in the arguments' precision can show.
     """
+    if not isinstance(args, tuple | list):
+        raise TypeError(f"check_grads: args is a tuple, one entry per argument, not {type(args).__name__}")
     single = any(_is_single(a) for a in args)
     eps = eps if eps is not None else (1e-2 if single else 1e-5)
     rtol = rtol if rtol is not None else (2e-2 if single else 1e-6)

@@ -1,6 +1,7 @@
 """The command line.
 
     pullback demo [CSV] [--output PNG]              fit the predator-prey model to the shipped data or to one's own
+    pullback demo digits [--output PNG]             train a network on images of digits
     pullback explain model.py:loss 1.5 "[1.0, 2.0]"  every stage of the program that `loss` becomes for these arguments
     pullback doctor                                 versions, processor, cache, and a self-test
 
@@ -37,9 +38,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pullback", description="A differentiating compiler for plain Python.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    demo = commands.add_parser("demo", help="fit the Lotka-Volterra model to hares and lynxes, or to your own data")
-    demo.add_argument("csv", nargs="?", type=Path, help="header and rows of time, prey, predator (default: shipped)")
-    demo.add_argument("--output", type=Path, metavar="PNG", help="where the picture goes (default: the CSV's name)")
+    demo = commands.add_parser("demo", help="fit a predator-prey model to data, or train a network on digits")
+    demo.add_argument(
+        "job",
+        nargs="?",
+        type=Path,
+        metavar="CSV | digits",
+        help="header and rows of time, prey, predator (default: hares and lynxes), or the word digits",
+    )
+    demo.add_argument("--output", type=Path, metavar="PNG", help="where the picture goes (default: the job's name)")
     demo.set_defaults(command=_demo)
 
     explain = commands.add_parser("explain", help="show every stage of a function's compilation")
@@ -54,26 +61,47 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    job = _digits if options.job == Path("digits") else _populations
     try:
-        # Only the demo wants these packages.
-        from .demo.data import DataError, shipped_data
-        from .demo.fit import FitError
-        from .demo.report import run
+        return job(options)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"matplotlib", "tqdm"}:
+        # Only the demo wants these packages.
+        wanted = {"matplotlib": "matplotlib", "tqdm": "tqdm", "sklearn": "scikit-learn"}
+        name = wanted.get((error.name or "").partition(".")[0])
+        if name is None:
             raise
-        raise RequestError(f"the demo needs {error.name}: pip install 'pullback[demo]'") from error
-    source = options.csv or shipped_data()
+        raise RequestError(f"the demo needs {name}: pip install 'pullback[demo]'") from error
+
+
+def _digits(options: argparse.Namespace) -> int:
+    from .demo.digits import DigitsError, run
+
+    picture = options.output or Path("digits.png")
+    _into(picture, lambda: run(picture, print), DigitsError)
+    return 0
+
+
+def _populations(options: argparse.Namespace) -> int:
+    from .demo.data import DataError, shipped_data
+    from .demo.fit import FitError
+    from .demo.report import run
+
+    source = options.job or shipped_data()
     picture = options.output or Path(source.with_suffix(".png").name)
+    _into(picture, lambda: run(source, picture, print), DataError, FitError)
+    return 0
+
+
+def _into(picture: Path, work: Callable[[], None], *failures: type[Exception]) -> None:
+    """Run the work that draws a picture; what may go wrong is said in one line."""
     if not picture.parent.is_dir():
         raise RequestError(f"{picture}: no such folder")
     try:
-        run(source, picture, print)
-    except (DataError, FitError) as error:
+        work()
+    except failures as error:
         raise RequestError(str(error)) from error
     except OSError as error:
         raise RequestError(f"{picture}: {error.strerror or error}") from error
-    return 0
 
 
 def _explain(options: argparse.Namespace) -> int:

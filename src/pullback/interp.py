@@ -110,6 +110,36 @@ def _array_inc(array: Any, *rest: Any) -> None:
     array[position] = array[position] + rest[-1]
 
 
+def _array_swap(array: Any, *rest: Any) -> Any:
+    *indices, value = rest
+    position = _position(array, indices)
+    old = array[position]
+    array[position] = value
+    return old
+
+
+def _view_slice(array: Any, start: Any, count: Any, step: Any, axis: int, unit: bool = False) -> Any:
+    first, number, stride = int(start), int(count), int(step)
+    size = array.shape[axis]
+    if number and not (0 <= first < size and 0 <= first + (number - 1) * stride < size):
+        raise InternalError(f"a slice leaves its axis: start {first}, count {number}, step {stride}, size {size}")
+    moved = np.moveaxis(array, axis, 0)
+    last = first + number * stride
+    part = moved[first : last if last >= 0 else None : stride] if number else moved[:0]
+    return np.moveaxis(part, 0, axis)
+
+
+def _view_reshape(array: Any, *sizes: Any) -> Any:
+    view = array.view()
+    view.shape = tuple(map(int, sizes))
+    return view
+
+
+def _view_diagonal(array: Any) -> Any:
+    rows, columns = array.strides
+    return np.lib.stride_tricks.as_strided(array, (min(array.shape),), (rows + columns,))
+
+
 def _view_index(array: Any, index: Any, axis: int) -> Any:
     if not 0 <= index < array.shape[axis]:
         raise InternalError(f"index {index} is outside axis {axis} of an array of shape {array.shape}")
@@ -164,6 +194,13 @@ _ONE: dict[str, Callable[..., Any]] = {
     "view_index": _view_index,
     "view_expand": lambda a, axis: np.expand_dims(a, axis),
     "view_transpose": lambda a, perm: a.transpose(perm),
+    "array_swap": _array_swap,
+    "view_slice": _view_slice,
+    "view_reshape": _view_reshape,
+    "view_diagonal": _view_diagonal,
+    "view_relax": lambda a: a,
+    "array_overlap": lambda a, b: np.bool_(np.may_share_memory(a, b)),
+    "box_null": lambda name: None,
     "array_same": lambda a, b: np.bool_(_address(a) == _address(b)),
     "matmul": lambda a, b: np.ascontiguousarray(a @ b),
     "box": lambda *slots, name, variant: _Record(variant, list(slots)),
@@ -313,7 +350,7 @@ class _Machine:
     def step_elementwise(self, op: Op) -> Step:
         rank, outputs = int(str(op.attrs["rank"])), op.attrs["outputs"]
         assert isinstance(outputs, tuple)
-        (body,), targets = op.blocks, outputs.count("inc")
+        (body,), targets = op.blocks, outputs.count("inc") + outputs.count("set")
         sizes, inputs = op.operands[:rank], op.operands[rank : len(op.operands) - targets]
         increased = op.operands[len(op.operands) - targets :]
         element, results = self.block(body), list(op.results)
@@ -326,8 +363,8 @@ class _Machine:
             for position in np.ndindex(*shape):
                 environment.update((p, s[position]) for p, s in zip(body.params, sources, strict=True))
                 for place, kind, value in zip(places, outputs, element(environment), strict=True):
-                    place[position] = value if kind == "new" else place[position] + value
-            made = [place for place, kind in zip(places, outputs, strict=True) if kind != "inc"]
+                    place[position] = value if kind in ("new", "set") else place[position] + value
+            made = [place for place, kind in zip(places, outputs, strict=True) if kind in ("new", "sum")]
             environment.update(
                 (r, place.value if isinstance(place, _Sum) else place) for r, place in zip(results, made, strict=True)
             )
@@ -349,7 +386,7 @@ def _aligned(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _place(kind: str, shape: tuple[int, ...], type_: Machine | None, sinks: Any) -> Any:
     """Where the values of one output go."""
-    if kind == "inc":
+    if kind in ("inc", "set"):
         return next(sinks)
     assert isinstance(type_, Scalar)
     dtype = NUMPY_DTYPES[type_.dtype]

@@ -7,13 +7,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pullback import ad, front
 from pullback.codegen import build, manifest
+from pullback.diagnostic import CompileError, Diagnostic
 from pullback.infer import Entry, Request, Session, infer_entry, new_session
 from pullback.infer import Options as Meaning
+from pullback.infer.engine import deep_recursion
 from pullback.ir.check import check_program
 from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
@@ -56,6 +59,24 @@ class Lowered:
 
 def lower(request: Request, options: Options = DEFAULT, *, keep: bool = False) -> Lowered:
     """Infer, differentiate and optimise what the request reaches."""
+    with _room(request):
+        return _lower(request, options, keep)
+
+
+@contextmanager
+def _room(request: Request) -> Iterator[None]:
+    """The stages recurse as the program nests; what nests too deeply is refused, as CPython's own compiler does."""
+    try:
+        with deep_recursion():
+            yield
+    except RecursionError:
+        name = getattr(request.function, "__name__", "the function")
+        title = f"{name}() nests too deeply to be compiled"
+        help = "split long expressions and chains of `elif` into several functions"
+        raise CompileError(Diagnostic(title, help=help)) from None
+
+
+def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
     session = new_session(front.parse, meaning)
     lowered = Lowered(infer_entry(session, request))
@@ -76,20 +97,22 @@ def lower(request: Request, options: Options = DEFAULT, *, keep: bool = False) -
 
 
 def load_entry(request: Request, options: Options = DEFAULT) -> build.Entry | None:
-    """Native code kept by an earlier process for the same request, if there is any; it may still turn out not to apply."""
+    """Native code that an earlier process kept for the same request, if any; it may still turn out not to apply."""
     return manifest.load(_key(request, options), request.function)
 
 
 def compile_entry(request: Request, options: Options = DEFAULT) -> build.Entry:
     """Native code for the request, kept for later processes."""
     lowered = lower(request, options)
-    entry = build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
+    with _room(request):
+        entry = build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
     manifest.save(_key(request, options), request.function, entry)
     return entry
 
 
 def _key(request: Request, options: Options) -> str | None:
-    return manifest.request_key(request.kind, request.function, request.arguments, repr((options, request.keyword_only)))
+    settings = repr((options, request.keyword_only))
+    return manifest.request_key(request.kind, request.function, request.arguments, settings)
 
 
 def _untyped(session: Session) -> str:

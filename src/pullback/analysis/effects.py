@@ -22,13 +22,15 @@ __all__ = [
 ]  # fmt: skip
 
 WORLD = Value(None, "world")
-VIEWS = frozenset({"view_index", "view_expand", "view_transpose"})
+VIEWS = frozenset({
+    "view_index", "view_expand", "view_transpose", "view_slice", "view_reshape", "view_diagonal", "view_relax",
+})  # fmt: skip
 CALLS = frozenset({"call", "value_and_grad", "jvp", "vjp", "pullback"})
 ALLOCATIONS = frozenset({"array_empty", "array_zeros", "matmul", "elementwise", "buffer", "buffer_zeros"})
 
-_INCREMENTS = frozenset({"array_inc", "matmul_inc", "slot_inc", "buffer_inc"})
+_INCREMENTS = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc"})
 # Ops that read the content of their reference operands.
-_READERS = frozenset({"array_get", "buffer_get", "slot_get", "unbox", "matmul"})
+_READERS = frozenset({"array_get", "array_swap", "buffer_get", "slot_get", "unbox", "matmul"})
 # Ops through which a reference reaches another: all references among operands and results share a class.
 _JOINING = VIEWS | {"select", "box", "unbox", "slot_get", "buffer_get", "buffer_put"}
 
@@ -154,7 +156,7 @@ def elementwise_inputs(op: Op) -> list[Value]:
 
 
 def elementwise_targets(op: Op) -> list[Value]:
-    """The operands that an `elementwise` adds to, in the order of its "inc" outputs."""
+    """The operands that an `elementwise` writes, in the order of its "inc" and "set" outputs."""
     rank = int(str(op.attrs["rank"]))
     return op.operands[rank + len(op.blocks[0].params) :]
 

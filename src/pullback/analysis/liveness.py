@@ -65,7 +65,7 @@ class Liveness:
             self._sources.update((p, (v,)) for p, v in zip(op.blocks[0].params, elementwise_inputs(op), strict=True))
             kinds = op.attrs["outputs"]
             assert isinstance(kinds, tuple)
-            yields = [v for v, kind in zip(op.blocks[0].results, kinds, strict=True) if kind != "inc"]
+            yields = [v for v, kind in zip(op.blocks[0].results, kinds, strict=True) if kind not in ("inc", "set")]
             self._sources.update((r, (v,)) for r, v in zip(op.results, yields, strict=True))
             return
         for group in carried(op):
@@ -123,7 +123,7 @@ class Liveness:
         assert isinstance(kinds, tuple)
         targets = iter(elementwise_targets(op))
         for kind, value in zip(kinds, op.blocks[0].results, strict=True):
-            if kind == "inc":
+            if kind in ("inc", "set"):
                 target = next(targets)
                 if self._memory.root(target) in self._demanded:
                     self._value(target)

@@ -98,6 +98,13 @@ def _inc(w: FunctionWriter, op: Op) -> None:
     w.store(dtype, plus(w, dtype, w.load(dtype, pointer, ELEMENT), w.only(value)), pointer, ELEMENT)
 
 
+def _swap(w: FunctionWriter, op: Op) -> None:
+    array, *indices, value = op.operands
+    dtype, pointer = array_type(array).dtype, element(w, array, w.flat(indices))
+    w.pieces[op.result] = (w.load(dtype, pointer, ELEMENT),)
+    w.store(dtype, w.only(value), pointer, ELEMENT)
+
+
 def _fresh(w: FunctionWriter, op: Op) -> None:
     sizes = w.flat(op.operands)
     data = fresh(w, array_type(op.result).dtype, sizes, op.name == "array_zeros")
@@ -140,6 +147,58 @@ def _view_transpose(w: FunctionWriter, op: Op) -> None:
     _view(w, op, w.only(array), [sizes[i] for i in order], [strides[i] for i in order])
 
 
+def _view_slice(w: FunctionWriter, op: Op) -> None:
+    array, *numbers = op.operands
+    start, count, step = w.flat(numbers)
+    axis = op.attrs["axis"]
+    assert isinstance(axis, int)
+    sizes, strides = sizes_of(w, array), strides_of(w, array)
+    data = w.offset(w.only(array), w.multiply(start, strides[axis]))
+    stride = strides[axis] if op.attrs.get("unit") else w.multiply(step, strides[axis])
+    sizes[axis], strides[axis] = count, stride
+    _view(w, op, data, sizes, strides)
+
+
+def _view_reshape(w: FunctionWriter, op: Op) -> None:
+    array, *sizes = op.operands
+    _view(w, op, w.only(array), w.flat(sizes), [])
+
+
+def _view_diagonal(w: FunctionWriter, op: Op) -> None:
+    (array,) = op.operands
+    rows, columns = sizes_of(w, array)
+    first, second = strides_of(w, array)
+    size = w.intrinsic(f"call i64 @llvm.smin.i64(i64 {rows}, i64 {columns})")
+    _view(w, op, w.only(array), [size], [w.add(first, second)])
+
+
+def _view_relax(w: FunctionWriter, op: Op) -> None:
+    (array,) = op.operands
+    _view(w, op, w.only(array), sizes_of(w, array), strides_of(w, array))
+
+
+def _reach(w: FunctionWriter, array: Value) -> tuple[str, str, list[str]]:
+    """The addresses of the first byte and past the last one, and flags: is an axis empty."""
+    low = high = w.only(array)
+    empty = []
+    for size, stride in zip(sizes_of(w, array), strides_of(w, array), strict=True):
+        empty.append(w.set(f"icmp sle i64 {size}, 0"))
+        reach = w.multiply(w.set(f"sub i64 {size}, 1"), stride)
+        low = w.offset(low, w.intrinsic(f"call i64 @llvm.smin.i64(i64 {reach}, i64 0)"))
+        high = w.offset(high, w.intrinsic(f"call i64 @llvm.smax.i64(i64 {reach}, i64 0)"))
+    return low, w.offset(high, str(array_type(array).dtype.bytes)), empty
+
+
+def _overlap(w: FunctionWriter, op: Op) -> None:
+    a, b = op.operands
+    (low, high, empty), (other_low, other_high, other_empty) = _reach(w, a), _reach(w, b)
+    meets = w.set(f"icmp ult ptr {low}, {other_high}")
+    result = w.set(f"and i1 {meets}, {w.set(f'icmp ult ptr {other_low}, {high}')}")
+    for flag in (*empty, *other_empty):
+        result = w.set(f"select i1 {flag}, i1 false, i1 {result}")
+    w.pieces[op.result] = (result,)
+
+
 def _same(w: FunctionWriter, op: Op) -> None:
     a, b = op.operands
     w.pieces[op.result] = (w.set(f"icmp eq ptr {w.only(a)}, {w.only(b)}"),)
@@ -153,6 +212,12 @@ RULES = {
     "array_zeros": _fresh,
     "view_index": _view_index,
     "view_expand": _view_expand,
+    "array_swap": _swap,
     "view_transpose": _view_transpose,
+    "view_slice": _view_slice,
+    "view_reshape": _view_reshape,
+    "view_diagonal": _view_diagonal,
+    "view_relax": _view_relax,
+    "array_overlap": _overlap,
     "array_same": _same,
 }

@@ -91,8 +91,9 @@ class Kernel:
     block: Block
     space: Space
     inputs: list[View | str]  # str: a scalar operand
-    writes: dict[View, list[int]] = field(default_factory=dict)  # outputs stored ("new") or added ("inc") there
+    writes: dict[View, list[int]] = field(default_factory=dict)  # outputs stored ("new", "set") or added ("inc") there
     new: set[View] = field(default_factory=set)
+    replacing: set[int] = field(default_factory=set)  # outputs that replace what stood there ("set")
     totals: list[Total] = field(default_factory=list)
     cost: int = 1
 
@@ -146,6 +147,7 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
             kernel.new.add(view)
         else:
             view = align(w, next(targets), sizes)
+            kernel.replacing.update([number] if kind == "set" else [])
         kernel.writes.setdefault(view, []).append(number)
     kernel.cost = w.costs.block(block) + len(kernel.views)
     space.collapse(w, kernel.views)
@@ -163,7 +165,7 @@ def _sum_rows(kernel: Kernel) -> None:
     """Additions to an array that does not move along the last axis become sums of rows."""
     for view in list(kernel.writes):
         if view not in kernel.new and kernel.space.rank and kernel.space.inner(view) == "0":
-            if view not in kernel.inputs:
+            if view not in kernel.inputs and not kernel.replacing.intersection(kernel.writes[view]):
                 kernel.totals += [Total(view.dtype, number, view) for number in kernel.writes.pop(view)]
 
 
@@ -312,7 +314,10 @@ def _write(
             w.store(view.dtype, values[output], places[view], ELEMENT + mark)
             continue
         for output in outputs:
-            _increase(w, view, places[view], values[output], mark)
+            if output in kernel.replacing:
+                w.store(view.dtype, values[output], places[view], ELEMENT + mark)
+            else:
+                _increase(w, view, places[view], values[output], mark)
 
 
 def _increase(w: FunctionWriter, view: View, place: str, value: str, mark: str) -> None:

@@ -90,10 +90,11 @@ def _time_lines(
     """Plain Python by central differences against the compiled program, and how far the two gradients differ."""
     plain: Callable[..., float] = negative_log_likelihood
     compiled = pb.jit(plain)
-    rows = [
-        ("plain Python", _seconds(lambda: plain(theta, *data)), _seconds(lambda: finite_differences(theta, data))),
-        ("compiled", _seconds(lambda: compiled(theta, *data)), _seconds(lambda: value_and_grad(theta, *data))),
-    ]
+    sides = (
+        ("plain Python", lambda: plain(theta, *data), lambda: finite_differences(theta, data)),
+        ("compiled", lambda: compiled(theta, *data), lambda: value_and_grad(theta, *data)),
+    )
+    rows = [(name, median_seconds(value), median_seconds(gradient)) for name, value, gradient in sides]
     lines = ["", f"{'':14} {'value':>12} {'value+gradient':>15}"]
     for name, value, gradient in rows:
         lines.append(f"{name:14} {value * 1e6:9.1f} us {gradient * 1e6:12.1f} us")
@@ -117,7 +118,7 @@ def finite_differences(theta: Vector, data: tuple[Vector, Vector, Vector]) -> tu
     return float(negative_log_likelihood(theta, *data)), gradient
 
 
-def _seconds(call: Callable[[], object], budget: float = 0.5) -> float:
+def median_seconds(call: Callable[[], object], budget: float = 0.5) -> float:
     """Median time of one call, over as many calls as fit the budget (3 at least, 200 at most)."""
     call()
     samples: list[float] = []

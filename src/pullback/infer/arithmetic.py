@@ -17,10 +17,24 @@ from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Value
-from pullback.types import Array, DType, List, Number, Str, Tuple, show, with_items
+from pullback.types import (
+    Array,
+    Builtin,
+    Closure,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Str,
+    Tuple,
+    Type,
+    show,
+    with_items,
+)
 
 __all__ = ["OVERFLOW", "binary", "number_binary", "power", "python_message", "unary"]
 
+MOST_ITEMS = 1000  # of a repeated tuple
 MOST_POWI = 32  # literal exponents up to this are expanded to multiplications
 
 
@@ -60,14 +74,46 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
                 return elementwise(cx, [x, y], lambda cx, items: number_binary(cx, operator, *items))
             case (Tuple(p), Tuple(q)) | (List(p), List(q)) if operator == "+":
                 return AV(with_items(x.type, (*p, *q)), (*x.values, *y.values))
+            case (Tuple() | List(), Number(DType.I64 | DType.BOOL)) if operator == "*":
+                return _repeated(cx, x, y)
+            case (Number(DType.I64 | DType.BOOL), Tuple() | List()) if operator == "*":
+                return _repeated(cx, y, x)
             case Str(p), Str(q) if operator == "+":
                 return AV(Str(p + q), (), p + q)
         raise cx.error(
             f"unsupported operand types for {operator}: {show(x.type)} and {show(y.type)}",
-            f"{operator} has no meaning for these types",
-        )
+            f"{operator} has no meaning for these types", _operand_help(operator, x.type, y.type),
+        )  # fmt: skip
 
     return dispatch(cx, [a, b], rule)
+
+
+def _repeated(cx: Frame, sequence: AV, times: AV) -> AV:
+    """A tuple or list several times over."""
+    assert isinstance(sequence.type, Tuple | List)
+    count = cx.literal_of(times)
+    if not isinstance(count, int) or count * len(sequence.type.items) > MOST_ITEMS:
+        raise cx.error(
+            f"{show(sequence.type)} cannot be repeated here", "the number of items is not known while compiling",
+            f"write the number, up to {MOST_ITEMS} items, or make an array with np.full",
+        )  # fmt: skip
+    return AV(with_items(sequence.type, sequence.type.items * count), sequence.values * count)
+
+
+def _operand_help(operator: str, x: Type, y: Type) -> str:
+    """What may be meant where an operator has no meaning."""
+    kinds = {type(x), type(y)}
+    if NoneType in kinds:
+        return "let every path of the function that gave None return a value"
+    if Str in kinds:
+        return "text cannot be computed in compiled code: pass numbers, float(text) outside the function"
+    if Closure in kinds or Builtin in kinds:
+        return "call the function: f(x), not f"
+    if kinds == {Tuple, List} and operator == "+":
+        return "join a tuple with a tuple, a list with a list"
+    if kinds & {Tuple, List} and operator in "+-*/":
+        return "write the elements one by one, or use arrays"
+    return ""
 
 
 def number_binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
@@ -135,7 +181,7 @@ def _bits(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
         kind = Number(DType.BOOL, a.type.weak and b.type.weak)
     elif result.dtype.is_float:
         raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
-                       "bitwise operators take ints and bools")  # fmt: skip
+                       "bitwise operators take ints and bools", "convert with int(...)")  # fmt: skip
     else:
         kind = result
     return AV(kind, (cx.e(_BITS[operator], convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)),))
@@ -144,7 +190,7 @@ def _bits(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
 def _shift(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
     if result.dtype.is_float:
         raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
-                       "shifts take ints")  # fmt: skip
+                       "shifts take ints", "convert with int(...)")  # fmt: skip
     if result.dtype is DType.BOOL:
         result = Number(DType.I64, result.weak)
     e = cx.e
@@ -245,7 +291,8 @@ def unary(cx: Frame, operator: str, a: AV) -> AV:
                 return _number_unary(cx, operator, x)
             case Array():
                 return elementwise(cx, [x], lambda cx, items: _number_unary(cx, operator, items[0]))
-        raise cx.error(f"unsupported operand type for unary {operator}: {show(x.type)}")
+        raise cx.error(f"unsupported operand type for unary {operator}: {show(x.type)}",
+                       "a number or an array is needed", _operand_help(operator, x.type, x.type))  # fmt: skip
 
     return dispatch(cx, [a], rule)
 
@@ -254,12 +301,13 @@ def _number_unary(cx: Frame, operator: str, x: AV) -> AV:
     assert isinstance(x.type, Number)
     if operator == "~":
         if x.type.dtype.is_float:
-            raise cx.error("unsupported operand type for unary ~: float", "~ takes an int")
+            raise cx.error("unsupported operand type for unary ~: float", "~ takes an int", "convert with int(...)")
         kind = WEAK_INT if x.type == Number(DType.BOOL) else x.type
         return AV(kind, (cx.e("not_", convert(cx, x, kind.dtype)),))
     if x.type.dtype is DType.BOOL:
         if not x.type.weak:
-            raise cx.error(f"unsupported operand type for unary {operator}: np.bool_")
+            raise cx.error(f"unsupported operand type for unary {operator}: np.bool_", "NumPy has no sign of a bool",
+                           "convert with int(...), or write `not` or ~")  # fmt: skip
         x = AV(WEAK_INT, (convert(cx, x, DType.I64),))
     if operator == "+":
         return x

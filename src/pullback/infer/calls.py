@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 
+from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame, Specialization
 from pullback.infer.lattice import family_of, widen
@@ -51,7 +52,8 @@ def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mappin
     row = row_of(name)
     if row is not None:
         if keywords:
-            raise cx.error(f"{name}() takes no keyword arguments here", ", ".join(keywords))
+            shown = ", ".join(f"{keyword}=" for keyword in keywords)
+            raise cx.error(f"{name}() takes no keyword arguments here", f"{shown} cannot be given", "leave it out")
         return ROW_HANDLERS[row[1].kind](cx, *row, arguments)
     if name in FUNCTIONS:
         return call(cx, prelude(cx, name), arguments, keywords)
@@ -139,24 +141,37 @@ def bind(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
     assert isinstance(parameters, tuple)
     positional = [name for name, kind, _ in parameters if kind != "keyword_only"]
     if len(arguments) > len(positional):
-        raise cx.type_error(
-            f"{code.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
-            "too many arguments",
-        )
+        plural = "" if len(positional) == 1 else "s"
+        were = "was" if len(arguments) == 1 else "were"
+        title = f"{code.name}() takes {len(positional)} positional argument{plural} but {len(arguments)} {were} given"
+        raise cx.type_error(title, "too many arguments", _signature(code))
     given: dict[str, AV] = dict(zip(positional, arguments, strict=False))
     for name, av in keywords.items():
         kind = next((k for n, k, _ in parameters if n == name), None)
         if kind is None or kind == "positional_only":
-            raise cx.type_error(f"{code.name}() got an unexpected keyword argument '{name}'")
+            names = [n for n, k, _ in parameters if k != "positional_only"]
+            help = nearest(name, names) or _signature(code)
+            title = f"{code.name}() got an unexpected keyword argument '{name}'"
+            raise cx.type_error(title, "there is no parameter of this name", help)
         if name in given:
-            raise cx.type_error(f"{code.name}() got multiple values for argument '{name}'")
+            title = f"{code.name}() got multiple values for argument '{name}'"
+            raise cx.type_error(title, "given by position and by name", _signature(code))
         given[name] = av
     missing = [name for name, _, has_default in parameters if name not in given and not has_default]
     if missing:
         names = " and ".join(f"'{name}'" for name in missing)
-        raise cx.type_error(f"{code.name}() missing required argument{'s' if len(missing) > 1 else ''}: {names}")
+        title = f"{code.name}() missing required argument{'s' if len(missing) > 1 else ''}: {names}"
+        raise cx.type_error(title, f"{len(given)} of {len(parameters)} given", _signature(code))
     defaults = _defaults(cx, function, code) if len(given) < len(parameters) else {}
     return [given[name] if name in given else defaults[name] for name, _, _ in parameters]
+
+
+def _signature(code: Code) -> str:
+    """How the function is called, for messages."""
+    parameters = code.untyped.attrs["parameters"]
+    assert isinstance(parameters, tuple)
+    shown = [f"{name}=..." if kind == "keyword_only" or has_default else name for name, kind, has_default in parameters]
+    return f"write {code.name}({', '.join(shown)})"
 
 
 def _defaults(cx: Frame, function: AV, code: Code) -> dict[str, AV]:

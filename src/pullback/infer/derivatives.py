@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pullback.diagnostic import CompileTypeError
 from pullback.infer.calls import DERIVATIVES, bind, specialized_for
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame, Specialization
@@ -50,7 +51,7 @@ def transform(cx: Frame, kind: str, arguments: Sequence[AV], keywords: Mapping[s
     """pb.grad(f, argnums, has_aux, argnames=...) as a value."""
     names = ("argnums", "has_aux", "argnames")
     if not arguments:
-        raise cx.type_error(f"{kind}() needs a function")
+        raise cx.type_error(f"{kind}() needs a function", "no argument is given", f"write {kind}(f)(x)")
     function, *rest = arguments
     given = dict(zip(names, rest, strict=False)) | dict(keywords)
     options = {name: _static(cx, av, name) for name, av in given.items()}
@@ -69,7 +70,8 @@ def _static(cx: Frame, av: AV, name: str) -> object:
         return av.type.value
     if isinstance(av.type, Tuple | List):
         return tuple(_static(cx, item, name) for item in items_of(av))
-    raise cx.error(f"{name} must be written as a literal", show(av.type))
+    raise cx.error(f"{name} must be written as a literal", f"this is {show(av.type)}, known only at run time",
+                   f"write a number, such as {name}=0")  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------- grad and friends
@@ -125,13 +127,15 @@ def _argnums(cx: Frame, target: AV, options: Mapping[str, object], count: int) -
         extra = list(argnames) if isinstance(argnames, tuple) else [argnames]
         unknown = [n for n in extra if n not in names]
         if unknown:
-            raise cx.type_error(f"argnames: {target.type.name}() has no parameter '{unknown[0]}'")
+            help = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
+            raise cx.type_error(f"argnames: {target.type.name}() has no parameter '{unknown[0]}'", help)
         wanted = ([] if "argnums" not in options else wanted) + [names.index(str(n)) for n in extra]
     positions: list[int] = []
     for number in wanted:
         if not isinstance(number, int) or not -count <= number < count:
+            taken = {0: "no arguments", 1: "one argument, number 0"}.get(count, f"{count} arguments, from number 0")
             raise cx.type_error(f"argnums: {target.type.name}() has no argument number {number}",
-                                f"it takes {count} arguments")  # fmt: skip
+                                f"it takes {taken}")  # fmt: skip
         positions.append(number % count)
     return positions
 
@@ -152,10 +156,34 @@ def _wrt(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int], f
             name = parameters[position][0]
             raise cx.type_error(
                 f"grad of {target.type.name}() with respect to '{name}': {show(bound[position].type)} has no float",
-                "integers and bools have no derivative", f"pass a float, e.g. 3.0 instead of 3, for '{name}'",
+                "integers and bools have no derivative", _float_instead(name, bound[position].type),
             )  # fmt: skip
         wrt += found
     return list(dict.fromkeys(wrt))
+
+
+def _float_instead(name: str, type_: Type) -> str:
+    if isinstance(type_, Array):
+        return f"pass {name}.astype(np.float64), or choose another argument with argnums"
+    return f"pass a float, e.g. 3.0 instead of 3, for '{name}', or choose another argument with argnums"
+
+
+def _no_pair(cx: Frame, target: AV, result: Type) -> CompileTypeError:
+    assert isinstance(target.type, Closure)
+    return cx.type_error(f"has_aux=True: {target.type.name}() must return (value, aux)", f"it returns {show(result)}",
+                         "write return value, aux, or leave out has_aux")  # fmt: skip
+
+
+def _not_scalar(cx: Frame, kind: str, name: str, loss: Type) -> CompileTypeError:
+    members = loss.members if isinstance(loss, Union) else (loss,)
+    if any(isinstance(m, NoneType) for m in members):
+        help = "let every path end with `return` and a float"
+    elif isinstance(loss, Number | Constant):
+        help = "return a float: the derivative of a whole number is zero or undefined"
+    else:
+        help = "reduce it (np.sum, an element), use has_aux=True for extra results, or vjp for other shapes"
+    title = f"{kind} of {name}(): the result must be one float, it is {show(loss)}"
+    return cx.type_error(title, "a gradient needs a function with one float as its result", help)
 
 
 def _outputs(cx: Frame, kind: str, target: AV, spec: Specialization, has_aux: bool) -> tuple[int, ...]:
@@ -164,16 +192,12 @@ def _outputs(cx: Frame, kind: str, target: AV, spec: Specialization, has_aux: bo
     loss = spec.result
     if has_aux:
         if not isinstance(loss, Tuple) or len(loss.items) != 2:
-            raise cx.type_error(f"has_aux=True: {target.type.name}() must return (value, aux)", show(spec.result))
+            raise _no_pair(cx, target, spec.result)
         loss = loss.items[0]
     members = loss.members if isinstance(loss, Union) else (loss,)
     numbers = all(isinstance(m, Number | Constant) for m in members)
     if not numbers or not any(is_float(m) for m in slots(loss)):
-        raise cx.type_error(
-            f"{kind} of {target.type.name}(): the result must be one float, it is {show(loss)}",
-            "a gradient needs a scalar function",
-            "reduce it (np.sum, an element), use has_aux=True for extra results, or vjp for other shapes",
-        )
+        raise _not_scalar(cx, kind, target.type.name, loss)
     return tuple(i for i, m in enumerate(slots(loss)) if is_float(m))
 
 
@@ -251,10 +275,13 @@ def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """pb.jvp(f, primals, tangents) -> (out, tangent)."""
     given = dict(zip(("fun", "primals", "tangents"), arguments, strict=False)) | dict(keywords)
     if set(given) != {"fun", "primals", "tangents"}:
-        raise cx.type_error("jvp() takes a function, a tuple of primals and a tuple of tangents")
+        raise cx.type_error(
+            "jvp() takes a function, a tuple of primals and a tuple of tangents", f"{len(given)} arguments are given",
+            "write jvp(f, (x, y), (dx, dy))",
+        )
     primals, tangents = _sequence(cx, given["primals"], "primals"), _sequence(cx, given["tangents"], "tangents")
     if len(primals) != len(tangents):
-        raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents")
+        raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents", "one tangent per primal")
     target = _plain(cx, given["fun"], len(primals))
     bound = _bound(cx, target, primals, {})
     spec, operands = specialized_for(cx, target, bound)
@@ -285,8 +312,16 @@ def _tangent_machine(machine: Machine) -> Machine:
 
 def _sequence(cx: Frame, av: AV, name: str) -> list[AV]:
     if not isinstance(av.type, Tuple | List):
-        raise cx.type_error(f"{name} must be a tuple, one entry per argument, not {show(av.type)}")
+        raise cx.type_error(f"{name} must be a tuple, one entry per argument, not {show(av.type)}",
+                            "jvp(f, primals, tangents)", f"write ({name.rstrip('s')},)")  # fmt: skip
     return items_of(av)
+
+
+def _unlike(cx: Frame, what: str, wanted: Type, given: Type) -> CompileTypeError:
+    """A tangent is as its primal, a cotangent as the result."""
+    of = "primal" if what == "tangent" else "result"
+    return cx.type_error(f"a {what} of {show(wanted)} cannot be {show(given)}", f"the {what} must be like the {of}",
+                         f"pass a {what} of the same structure, shape and dtype: {show(wanted)}")  # fmt: skip
 
 
 def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | None]:
@@ -299,18 +334,18 @@ def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | No
             if not dtype.is_float:
                 return [None]
             if not isinstance(number.type, Number):
-                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+                raise _unlike(cx, "tangent", primal.type, tangent.type)
             return [convert(cx, number, dtype)]
         case Array(dtype, rank, _):
             if not dtype.is_float:
                 return [None]
             if not isinstance(tangent.type, Array) or (tangent.type.dtype, tangent.type.rank) != (dtype, rank):
-                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+                raise _unlike(cx, "tangent", primal.type, tangent.type)
             _same_shape(cx, primal, tangent)
             return [tangent.value]
         case Tuple(items) | List(items) | Dict(_, items):
             if type(tangent.type) is not type(primal.type) or len(items_of(tangent)) != len(items):
-                raise cx.type_error(f"a tangent of {show(primal.type)} cannot be {show(tangent.type)}")
+                raise _unlike(cx, "tangent", primal.type, tangent.type)
             pairs = zip(items_of(primal), items_of(tangent), strict=True)
             return [slot for p, t in pairs for slot in _tangent_slots(cx, p, t)]
         case Union():
@@ -343,7 +378,7 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """pb.vjp(f, *primals) -> (out, pullback); with has_aux=True (out, pullback, aux)."""
     has_aux = "has_aux" in keywords and bool(_static(cx, keywords["has_aux"], "has_aux"))
     if not arguments or set(keywords) - {"has_aux"}:
-        raise cx.type_error("vjp() takes a function, its arguments and has_aux")
+        raise cx.type_error("vjp() takes a function, its arguments and has_aux", "", "write vjp(f, x, y)")
     target = _plain(cx, arguments[0], len(arguments) - 1)
     bound = _bound(cx, target, arguments[1:], {})
     spec, operands = specialized_for(cx, target, bound)
@@ -360,7 +395,7 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     pull = AV(kind, (op.results[-1], *_float_sizes(cx, op.results[:-1])))
     if has_aux:
         if not isinstance(spec.result, Tuple) or len(spec.result.items) != 2:
-            raise cx.type_error(f"has_aux=True: {spec.code.name}() must return (value, aux)", show(spec.result))
+            raise _no_pair(cx, target, spec.result)
         value, aux = items_of(out)
         return _pack([value, pull, aux])
     return _pack([out, pull])
@@ -386,14 +421,15 @@ def call_pullback(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Ma
     kind = function.type
     assert isinstance(kind, Pullback)
     if len(arguments) != 1 or keywords:
-        raise cx.type_error("a pullback takes one cotangent, of the structure of the result")
+        raise cx.type_error("a pullback takes one cotangent, of the structure of the result",
+                            f"{len(arguments) + len(keywords)} arguments are given")  # fmt: skip
     out_type = kind.result
     wanted = slots(out_type)
     cotangents = _cotangent_slots(cx, out_type, arguments[0])
     floats = [c for c, m in zip(cotangents, wanted, strict=True) if is_float(m)]
     missing = [i for i, c in enumerate(floats) if c is None]
     if missing:
-        raise cx.type_error(f"the cotangent must have the structure of the result, {show(out_type)}")
+        raise _unlike(cx, "cotangent", out_type, arguments[0].type)
     for given, size in zip(_float_sizes(cx, [c for c in floats if c is not None]), function.values[1:], strict=True):
         _same_size(cx, size, given)
     gradient_slots = slots(kind.gradients)
@@ -418,17 +454,17 @@ def _cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
             if not dtype.is_float:
                 return [None]
             if not isinstance(number.type, Number):
-                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+                raise _unlike(cx, "cotangent", out, cotangent.type)
             return [convert(cx, number, dtype)]
         case Array(dtype, rank, _):
             if not dtype.is_float:
                 return [None]
             if not isinstance(cotangent.type, Array) or (cotangent.type.dtype, cotangent.type.rank) != (dtype, rank):
-                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+                raise _unlike(cx, "cotangent", out, cotangent.type)
             return [cotangent.value]
         case Tuple(items) | List(items) | Dict(_, items):
             if type(cotangent.type) is not type(out) or len(items_of(cotangent)) != len(items):
-                raise cx.type_error(f"a cotangent of {show(out)} cannot be {show(cotangent.type)}")
+                raise _unlike(cx, "cotangent", out, cotangent.type)
             return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in _cotangent_slots(cx, t, c)]
         case Union():
             number = as_number(cx, cotangent)

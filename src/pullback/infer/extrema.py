@@ -27,9 +27,12 @@ __all__ = ["extremum_of_array"]
 def _extremum(kind: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         if keywords:
-            raise cx.error(f"{kind}() with {', '.join(keywords)}= is not supported yet")
+            shown = ", ".join(f"{keyword}=" for keyword in keywords)
+            help = f"write a loop that keeps the {'largest' if kind == 'max' else 'smallest'} so far"
+            raise cx.error(f"{kind}() with {shown} is not supported yet", "only the values themselves are", help)
         if not arguments:
-            raise cx.type_error(f"{kind} expected at least 1 argument, got 0")
+            title = f"{kind} expected at least 1 argument, got 0"
+            raise cx.type_error(title, "nothing to compare", f"write {kind}(x, y)")
         if len(arguments) == 1:
             return _extremum_of(cx, kind, arguments[0])
         return _largest(cx, kind, arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import take
@@ -51,9 +52,11 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
 
 def _entry(cx: Frame, subject: AV, index: AV, keys: Sequence[str]) -> AV:
     if not isinstance(index.type, Str):
-        raise cx.error(f"a dict is indexed with a string written in the source, not {show(index.type)}")
+        raise cx.error(f"a dict is indexed with a string known while compiling, not {show(index.type)}",
+                       "which entry this is depends on run-time data", "use a tuple or an array for that")  # fmt: skip
     if index.type.value not in keys:
-        raise cx.error(f"the dict has no key {index.type.value!r}", "its keys are " + ", ".join(map(repr, keys)))
+        label = "its keys are " + ", ".join(map(repr, keys)) if keys else "it is empty"
+        raise cx.error(f"the dict has no key {index.type.value!r}", label, nearest(index.type.value, keys))
     return items_of(subject)[keys.index(index.type.value)]
 
 
@@ -63,7 +66,8 @@ def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
         return _slice_items(cx, subject, index)
     if isinstance(literal, int):
         if not -count <= literal < count:
-            raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} items")
+            plural = "" if count == 1 else "s"
+            raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} item{plural}")
         return items_of(subject)[literal]
     if count == 0:
         raise cx.error(f"{word} index out of range", f"the {word} is empty")
@@ -76,7 +80,8 @@ def _slice_items(cx: Frame, subject: AV, index: AV) -> AV:
     for part in items_of(index):
         value = _constant_int(cx, part)
         if value is MISSING:
-            raise cx.error("slices of tuples need bounds written as numbers", show(subject.type))
+            raise cx.error("slices of tuples need bounds written as numbers", f"this is {show(subject.type)}",
+                           "write the bounds as numbers, or use an array")  # fmt: skip
         bounds.append(value)  # type: ignore[arg-type]
     items = items_of(subject)[slice(*bounds)]
     assert isinstance(subject.type, Tuple | List)

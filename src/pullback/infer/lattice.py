@@ -20,6 +20,7 @@ from pullback.types import (
     NEVER,
     Array,
     BoxedFunction,
+    Builtin,
     Closure,
     Constant,
     Dict,
@@ -39,8 +40,12 @@ from pullback.types import (
     with_items,
 )  # fmt: skip
 
-__all__ = ["WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of", "join", "widen"]
+__all__ = [
+    "ELLIPSIS", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of", "join",
+    "widen",
+]  # fmt: skip
 
+ELLIPSIS = Builtin("builtins.Ellipsis")
 WEAK_BOOL, WEAK_INT, WEAK_FLOAT = Number(DType.BOOL), Number(DType.I64), Number(DType.F64)
 
 

@@ -32,7 +32,7 @@ def to_float(cx: Frame, av: AV, name: str) -> Value:
         raise cx.error(f"{name} takes a number, not {show(av.type)}", "math functions do not map over arrays",
                        f"use np.{name.rpartition('.')[2]}")  # fmt: skip
     if not isinstance(av.type, Number):
-        raise cx.error(f"{name} takes a number, not {show(av.type)}")
+        raise cx.error(f"{name} takes a number, not {show(av.type)}", "a number is needed")
     return convert(cx, av, DType.F64)
 
 

@@ -11,7 +11,7 @@ from pullback.diagnostic import InternalError
 from pullback.infer import arithmetic, assign, calls, indexing, loops, structures, truth
 from pullback.infer.advice import nearest
 from pullback.infer.engine import Fact, Frame
-from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT, WEAK_INT
 from pullback.infer.names import captured_values, constant_type, global_value, object_value
 from pullback.infer.values import AV
 from pullback.ir.node import Function, Op
@@ -67,7 +67,7 @@ def literal(cx: Frame, value: object) -> AV:
     if isinstance(value, str):
         return AV(Str(value), (), value)
     if value is Ellipsis:
-        return AV(Str("..."), (), Ellipsis)
+        return AV(ELLIPSIS, (), Ellipsis)
     raise cx.error(f"constants of type {type(value).__name__} are not supported", "int, float, bool, str and None are")
 
 

@@ -40,10 +40,13 @@ from pullback.types import (
 
 def _arity(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV], low: int, high: int) -> None:
     if keywords:
-        raise cx.type_error(f"{name}() takes no keyword arguments here ({', '.join(keywords)})")
+        shown = ", ".join(f"{keyword}=" for keyword in keywords)
+        raise cx.type_error(f"{name}() takes no keyword arguments here", f"{shown} cannot be given", "leave it out")
     if not low <= len(arguments) <= high:
         wanted = str(low) if low == high else f"{low} to {high}"
-        raise cx.type_error(f"{name}() takes {wanted} arguments ({len(arguments)} given)")
+        plural = "" if wanted == "1" else "s"
+        label = "too many arguments" if len(arguments) > high else "too few arguments"
+        raise cx.type_error(f"{name}() takes {wanted} argument{plural} ({len(arguments)} given)", label)
 
 
 def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = False) -> Handler:
@@ -57,12 +60,21 @@ def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = Fal
             if isinstance(av.type, Array) and arrays:
                 return elementwise(cx, [av], lambda cx, items: rule(cx, items[0]))
             if not isinstance(av.type, Number):
-                raise cx.error(f"{name}() of {show(av.type)} is not supported", "a number is needed")
+                raise cx.error(f"{name}() of {show(av.type)} is not supported", "a number is needed",
+                               _number_help(name, av.type))  # fmt: skip
             return rule(cx, av)
 
         return dispatch(cx, arguments, one)
 
     return handler
+
+
+def _number_help(name: str, type_: Type) -> str:
+    if isinstance(type_, NoneType):
+        return "let every path of the function that gave None return a value"
+    if isinstance(type_, Array):
+        return "take one element, a[i]" if name in ("int", "float", "bool") else f"use np.{name}"
+    return ""
 
 
 def _abs(cx: Frame, av: AV) -> AV:
@@ -117,7 +129,7 @@ def _parse_refused(name: str, handler: Handler) -> Handler:
                 return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text)) if name == "float" else AV(
                     WEAK_INT, (cx.e.integer(int(text)),), int(text))  # fmt: skip
             except ValueError as error:
-                raise cx.error(str(error)) from None
+                raise cx.error(str(error), "this text is no number", "write the number itself") from None
         return handler(cx, arguments, keywords)
 
     return checked
@@ -132,7 +144,8 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     def one(cx: Frame, operands: Sequence[AV]) -> AV:
         av = as_number(cx, operands[0])
         if not isinstance(av.type, Number):
-            raise cx.error(f"round() of {show(av.type)} is not supported", "a number is needed")
+            raise cx.error(f"round() of {show(av.type)} is not supported", "a number is needed",
+                           _number_help("round", av.type))  # fmt: skip
         if not av.type.dtype.is_float:
             return AV(WEAK_INT, (convert(cx, av, DType.I64),))
         return whole(cx, cx.e("rint", convert(cx, av, DType.F64)))
@@ -143,11 +156,13 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 def _round_digits(cx: Frame, number: AV, digits: AV) -> AV:
     count = digits.literal
     if not isinstance(count, int) or not 0 <= count <= 15:
-        raise cx.error("round(x, n) needs n written as a number from 0 to 15", show(digits.type))
+        raise cx.error("round(x, n) needs n written as a number from 0 to 15", f"this is {show(digits.type)}",
+                       "write the number, or round outside the compiled function")  # fmt: skip
     if isinstance(number.type, Number) and number.type.dtype.is_int:
         return number
     if number.type != WEAK_FLOAT:
-        raise cx.error(f"round(x, n) of {show(number.type)} is not supported", "", "convert with float(...)")
+        raise cx.error(f"round(x, n) of {show(number.type)} is not supported", "a Python float is needed",
+                       "convert with float(...)")  # fmt: skip
     scale = AV(WEAK_FLOAT, (cx.e.constant(10.0**count),))
     return call(cx, prelude(cx, "pullback.round_digits"), [number, scale], {})
 
@@ -166,7 +181,8 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
                 return AV(WEAK_INT, (array_sizes(cx, av)[0],))
             case Range():
                 return AV(WEAK_INT, (cx.e("maximum", av.values[1], cx.e.integer(0)),))
-        raise cx.error(f"{show(av.type)} has no len()")
+        help = "let every path of the function that gave None return a value" if isinstance(av.type, NoneType) else ""
+        raise cx.error(f"{show(av.type)} has no len()", "tuples, lists, dicts and arrays have", help)
 
     return dispatch(cx, arguments, one)
 
@@ -174,7 +190,7 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 def _pow(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     given = dict(zip(("base", "exp", "mod"), arguments, strict=False)) | dict(keywords)
     if "mod" in given and not isinstance(given["mod"].type, NoneType):
-        raise cx.error("pow with a modulus is not supported", "", "write the loop of squarings")
+        raise cx.error("pow with a modulus is not supported", "a third argument", "write the loop of squarings")
     return binary(cx, "**", given["base"], given["exp"])
 
 
@@ -219,7 +235,7 @@ def _lazy(kind: str, low: int, high: int) -> Handler:
 
 def _same_lengths(cx: Frame, strict: AV, parts: Sequence[AV]) -> None:
     if not isinstance(strict.type, Constant):
-        raise cx.error("zip: strict must be True or False")
+        raise cx.error("zip: strict must be True or False", f"this is {show(strict.type)}", "write strict=True")
     if not strict.type.value:
         return
     lengths = [_len(cx, [part], {}) for part in parts]
@@ -234,7 +250,7 @@ def _isinstance(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) 
     wanted = [k.type for k in (items_of(kinds) if isinstance(kinds.type, Tuple) else [kinds])]
     names = [k.name for k in wanted if isinstance(k, Builtin)]
     if len(names) != len(wanted):
-        raise cx.error("isinstance takes classes", show(kinds.type))
+        raise cx.error("isinstance takes classes", f"this is {show(kinds.type)}", "write isinstance(x, float)")
     if not isinstance(subject.type, Union):
         return constant(_is_kind(subject.type, names))
     hits = [_is_kind(m, names) for m in subject.type.members]
@@ -311,7 +327,7 @@ def _call_dict(cx: Frame, method: str, subject: AV, arguments: Sequence[AV]) -> 
     if method == "get":
         wanted = arguments[0].type
         if not isinstance(wanted, Str):
-            raise cx.error("dict.get takes a string written in the source")
+            raise cx.error("dict.get takes a string written in the source", f"this is {show(wanted)}")
         if wanted.value in subject.type.keys:
             return items[subject.type.keys.index(wanted.value)]
         return arguments[1] if len(arguments) > 1 else AV(NoneType())
@@ -348,7 +364,8 @@ def _callable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
 
 
 def _print(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    raise cx.error("print is not supported in compiled code yet", "", "return the values and print them outside")
+    raise cx.error("print is not supported in compiled code yet", "nothing can be written from here",
+                   "return the values and print them outside")  # fmt: skip
 
 
 HANDLERS.update({

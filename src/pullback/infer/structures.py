@@ -152,11 +152,13 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
         case Tuple(items) | List(items):
             if len(items) != count:
                 word = "too many values to unpack" if len(items) > count else "not enough values to unpack"
-                raise cx.error(f"{word} (expected {count}, got {len(items)})", f"this is {show(av.type)}")
+                help = f"name all {len(items)} items on the left, or `_` for those not needed"
+                raise cx.error(f"{word} (expected {count}, got {len(items)})", f"this is {show(av.type)}", help)
             return items_of(av)
         case Dict(keys, _):
             if len(keys) != count:
-                raise cx.error(f"a dict of {len(keys)} keys cannot be unpacked into {count} names")
+                raise cx.error(f"a dict of {len(keys)} keys cannot be unpacked into {count} names",
+                               f"this is {show(av.type)}", f"name all {len(keys)} keys")  # fmt: skip
             return [AV(Str(key), (), key) for key in keys]
         case Array(_, rank, _) if rank > 0:
             size = array_sizes(cx, av)[0]

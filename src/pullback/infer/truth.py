@@ -79,7 +79,7 @@ def _truth(cx: Frame, av: AV) -> AV:
         case Array():
             raise cx.error("the truth value of an array is ambiguous", f"this is {show(av.type)}",
                            "compare a single element, or use np.sum(...) > 0")  # fmt: skip
-    raise cx.error(f"no truth value for {show(av.type)}")
+    raise cx.error(f"no truth value for {show(av.type)}", "this cannot be a condition", "compare it with something")
 
 
 def negate(cx: Frame, av: AV) -> AV:
@@ -116,7 +116,9 @@ def _compare(cx: Frame, operator: str, a: AV, b: AV) -> AV:
             return _compare_sequences(cx, operator, a, b, len(p), len(q))
     if operator in ("==", "!="):
         return constant(operator == "!=")
-    raise cx.error(f"{operator} is not supported between {show(a.type)} and {show(b.type)}")
+    help = "test `is None` first" if NoneType in (type(a.type), type(b.type)) else ""
+    raise cx.error(f"{operator} is not supported between {show(a.type)} and {show(b.type)}",
+                   "these have no order", help)  # fmt: skip
 
 
 def _static_equality(a: AV, b: AV) -> bool | None:
@@ -175,7 +177,8 @@ def _both(cx: Frame, a: AV, b: AV) -> AV:
 def _contains(cx: Frame, container: AV, item: AV) -> AV:
     if isinstance(container.type, Dict):
         if not isinstance(item.type, Str):
-            raise cx.error("`in` on a dict takes a string written in the source")
+            raise cx.error("`in` on a dict takes a string written in the source", f"this is {show(item.type)}",
+                           "compare the values themselves, or use a tuple")  # fmt: skip
         return constant(item.type.value in container.type.keys)
     if isinstance(container.type, Str) and isinstance(item.type, Str):
         return constant(item.type.value in container.type.value)
@@ -221,5 +224,5 @@ def _is_constant(cx: Frame, av: AV, target: Type, wanted: bool, subject: Value |
 def require_array(cx: Frame, av: AV) -> Array:
     """The array type of a value that must be an array."""
     if not isinstance(av.type, Array):
-        raise cx.error(f"an array is needed, not {show(av.type)}")
+        raise cx.error(f"an array is needed, not {show(av.type)}", "this is no array", "pass an array made by NumPy")
     return av.type

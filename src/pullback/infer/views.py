@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.infer.engine import Frame
+from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, DType, List, NoneType, Number, Slice, Str, Tuple, show
+from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Slice, Tuple, show
 
 __all__ = [
     "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "index_parts",
@@ -49,6 +50,10 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
     """The parts of an index, the ellipsis replaced by full slices."""
     assert isinstance(subject.type, Array)
     parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+    for part in parts:
+        if isinstance(part.type, Constant) or part.type in (WEAK_BOOL, Number(DType.BOOL, False)):
+            raise cx.error("an array cannot be indexed with one bool here", "NumPy would add an axis",
+                           "write a[None] to add an axis, or int(flag) to choose an element")  # fmt: skip
     used = sum(_axes(part) for part in parts)
     if used > subject.type.rank:
         raise cx.error(
@@ -71,7 +76,7 @@ def full_slice() -> AV:
 
 
 def _is_ellipsis(part: AV) -> bool:
-    return part.type == Str("...")
+    return part.type == ELLIPSIS
 
 
 def _axes(part: AV) -> int:

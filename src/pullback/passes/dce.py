@@ -21,6 +21,8 @@ from pullback.ir.node import Block, Function, Op, Program, Value
 
 __all__ = ["run"]
 
+WRITING = ("inc", "set")  # outputs of an elementwise op that go to a target
+
 
 def run(function: Function, program: Program) -> None:
     """Remove dead ops, carried values, results of `if`, inputs and outputs of `elementwise`."""
@@ -80,12 +82,12 @@ class _Sweep:
         inputs = elementwise_inputs(op)
         targets = iter(op.operands[rank + len(inputs) :])
         results = iter(op.results)
-        sinks = [next(targets) if kind == "inc" else next(results) for kind in kinds]
+        sinks = [next(targets) if kind in WRITING else next(results) for kind in kinds]
         keep = [i for i, sink in enumerate(sinks) if sink in self.values and body.results[i] in self.values]
         reads = [i for i, param in enumerate(body.params) if param in self.values]
         kept = [(kinds[i], sinks[i]) for i in keep]
-        op.results = [sink for kind, sink in kept if kind != "inc"]
-        increased = [sink for kind, sink in kept if kind == "inc"]
+        op.results = [sink for kind, sink in kept if kind not in WRITING]
+        increased = [sink for kind, sink in kept if kind in WRITING]
         op.operands = op.operands[:rank] + _pick(inputs, reads) + increased
         op.attrs["outputs"] = tuple(kind for kind, _ in kept)
         op.attrs["targets"] = len(increased)
