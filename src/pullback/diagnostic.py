@@ -48,6 +48,7 @@ class Diagnostic:
     help: str = ""
     notes: tuple[str, ...] = field(default=())
     source: str | None = None  # the text of the line where `linecache` may not find it
+    raised: tuple[str, str] | None = None  # exception and message of Python, where only some paths go wrong
 
     def render(self) -> str:
         """The whole message with the user's line and a caret."""

@@ -58,12 +58,14 @@ def _while(w: FunctionWriter, op: Op) -> None:
     phis = w.open_phis(["i64", *types], before, [str(length), *carried])
     budget, *inner = phis.names
     w.bind(condition.params, inner)
+    w.depth += 1
     w.run(condition)
     w.branch(w.only(condition.results[0]), inside, leave)
     end = w.block
     w.begin(inside)
     w.bind(body.params, inner)
     w.run(body)
+    w.depth -= 1
     following = w.flat(body.results)
     rest = w.set(f"sub nuw nsw i64 {budget}, 1")
     phis.close(w.block, [rest, *following])

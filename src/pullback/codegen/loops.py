@@ -34,7 +34,9 @@ def repeat(
     w.begin(head)
     phis = w.open_phis(["i64", *types], before, [start, *carried])
     index, *inner = phis.names
+    w.depth += 1
     following = list(step(index, inner))
+    w.depth -= 1
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
     w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, w.module.scalar_loop() if scalar else "")

@@ -222,8 +222,13 @@ def _free(w: FunctionWriter, op: Op) -> None:
         w.do(f"call void {helper}(ptr %context, ptr {pointer})")
 
 
+def _null(w: FunctionWriter, op: Op) -> None:
+    w.pieces[op.result] = ("null",)
+
+
 RULES = {
     "box": _box,
+    "box_null": _null,
     "unbox": _unbox,
     "box_tag": _box_tag,
     "slot_get": _slot_get,

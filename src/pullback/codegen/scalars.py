@@ -19,7 +19,11 @@ from pullback.ir.node import Op, Value
 from pullback.prims.base import Elementary, Prim
 from pullback.types import DType, Scalar
 
-__all__ = ["RULES", "constant", "dtype_of", "scalar"]
+__all__ = ["RULES", "cast", "constant", "dtype_of", "scalar"]
+
+# How many calls of elementary functions (up to 200 instructions each) are inlined in a function, in loops and outside.
+# Inlining saves nanoseconds a call, and without it kernels are not vectorised; compiling costs milliseconds a call.
+_INLINED_IN_LOOPS, _INLINED_ONCE = 64, 8
 
 
 def dtype_of(value: Value) -> DType:
@@ -81,7 +85,10 @@ def _elementary(w: FunctionWriter, name: str, op: Op, operands: list[str]) -> st
     dtype = dtype_of(op.operands[-1])
     w.module.elementary[name, dtype.value] = None
     arguments = ", ".join(f"{t} {v}" for t, v in zip(w.types(op.operands), operands, strict=True))
-    return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments})")
+    inlined = w.inlined < (_INLINED_IN_LOOPS if w.depth else _INLINED_ONCE)
+    w.inlined += inlined
+    attribute = "" if inlined else " noinline"
+    return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments}){attribute}")
 
 
 def _const(w: FunctionWriter, op: Op) -> None:

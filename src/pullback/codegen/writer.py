@@ -137,6 +137,8 @@ class FunctionWriter:
         self.block = "entry"
         self.count = 0
         self.failures: list[tuple[str, str]] = []  # (status, block)
+        self.depth = 0  # of loops around what is being written
+        self.inlined = 0  # calls of elementary functions that become part of this one
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
         self.local: set[Value] = set()  # buffers whose header is on the stack

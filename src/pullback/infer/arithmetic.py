@@ -15,6 +15,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.samples import BINARY, UNARY, python_error
 from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Value
 from pullback.types import (
@@ -83,6 +84,7 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
         raise cx.error(
             f"unsupported operand types for {operator}: {show(x.type)} and {show(y.type)}",
             f"{operator} has no meaning for these types", _operand_help(operator, x.type, y.type),
+            raised=python_error(BINARY[operator], x.type, y.type),
         )  # fmt: skip
 
     return dispatch(cx, [a, b], rule)
@@ -292,7 +294,8 @@ def unary(cx: Frame, operator: str, a: AV) -> AV:
             case Array():
                 return elementwise(cx, [x], lambda cx, items: _number_unary(cx, operator, items[0]))
         raise cx.error(f"unsupported operand type for unary {operator}: {show(x.type)}",
-                       "a number or an array is needed", _operand_help(operator, x.type, x.type))  # fmt: skip
+                       "a number or an array is needed", _operand_help(operator, x.type, x.type),
+                       raised=python_error(UNARY[operator], x.type))  # fmt: skip
 
     return dispatch(cx, [a], rule)
 

@@ -11,6 +11,7 @@ from pullback.infer.engine import Code, Frame, Specialization
 from pullback.infer.lattice import family_of, widen
 from pullback.infer.names import default_values
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, is_exception, prelude, row_of
+from pullback.infer.samples import python_error
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
@@ -40,7 +41,8 @@ def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
             return call_builtin(cx, name, arguments, keywords)
     handler = DERIVATIVES.get(type(function.type))
     if handler is None:
-        raise cx.error(f"{show(function.type)} is not callable", "this value is called like a function")
+        raise cx.error(f"{show(function.type)} is not callable", "this value is called like a function",
+                       raised=python_error(lambda value: value(), function.type))  # fmt: skip
     return handler(cx, function, arguments, keywords)
 
 

@@ -115,7 +115,8 @@ def _chain(cx: Frame, operands: Sequence[AV], choices: Sequence[Sequence[AV]], r
             return dispatch(cx, narrowed, rule)
         except CompileError as error:
             # As in Python, only the path that meets the unsuitable type fails.
-            cx.check(cx.e.boolean(False), "TypeError", error.diagnostic.title)
+            exception, message = error.diagnostic.raised or ("TypeError", error.diagnostic.title)
+            cx.check(cx.e.boolean(False), exception, message)
             return cx.stop()
 
     def rest(index: int) -> AV:

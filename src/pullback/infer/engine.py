@@ -52,7 +52,13 @@ class Code:
 
     @property
     def name(self) -> str:
-        return str(self.untyped.attrs.get("python_name", self.untyped.name))
+        name = str(self.untyped.attrs.get("python_name", self.untyped.name))
+        return name.rstrip("_") if self.is_prelude else name
+
+    @property
+    def is_prelude(self) -> bool:
+        """Is this not the user's code, but a definition of what the user calls?"""
+        return str(self.globals.get("__name__")).startswith("pullback.prims.prelude")
 
 
 @dataclass(eq=False, slots=True)
@@ -66,6 +72,7 @@ class Specialization:
     function: Function | None = None
     running: bool = False
     used: bool = False
+    seen_at: Span | None = None  # the call in the user's code that a function of the prelude stands for
 
 
 @dataclass(eq=False, slots=True)
@@ -75,7 +82,7 @@ class Session:
     parse: Callable[[FunctionType], Function]
     frame: type[Frame]
     options: Options = field(default_factory=Options)
-    specializations: dict[tuple[Code, tuple[Type, ...]], Specialization] = field(default_factory=dict)
+    specializations: dict[tuple[Code, tuple[Type, ...], Span | None], Specialization] = field(default_factory=dict)
     order: list[Specialization] = field(default_factory=list)
     hidden: dict[tuple[int, object], Hidden] = field(default_factory=dict)
     guards: dict[tuple[int, object], Guard] = field(default_factory=dict)
@@ -110,13 +117,14 @@ class Session:
 
     def specialize(self, code: Code, parameters: tuple[Type, ...], span: Span) -> Specialization:
         """The specialization for these types, inferred if it is new."""
-        key = (code, parameters)
+        seen_at = span if code.is_prelude else None  # its checks fail at the line that calls it
+        key = (code, parameters, seen_at)
         found = self.specializations.get(key)
         if found is not None:
             found.used = found.used or found.running
             return found
         self._guard_growth(code, parameters, span)
-        spec = Specialization(self.unique(code.name), code, parameters)
+        spec = Specialization(self.unique(code.name), code, parameters, seen_at=seen_at)
         self.specializations[key] = spec
         self.order.append(spec)
         try:
@@ -126,7 +134,7 @@ class Session:
         return spec
 
     def _guard_growth(self, code: Code, parameters: tuple[Type, ...], span: Span) -> None:
-        count = sum(1 for other in self.order if other.code is code)
+        count = sum(1 for other in self.order if other.code is code and other.seen_at in (None, span))
         if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > MOST_DEPTH + self.given_depth:
             raise CompileError(
                 Diagnostic(
@@ -141,7 +149,7 @@ class Session:
         position = len(self.order)
         while True:
             spec.used = False
-            function, result = self.frame(self, spec.code).infer_function(spec)
+            function, result = self.frame(self, spec.code, spec.seen_at).infer_function(spec)
             merged = join(spec.result, result)
             stable = merged == spec.result or not spec.used
             if stable and merged == result:
@@ -159,7 +167,7 @@ class Session:
 
     def _drop_since(self, position: int) -> None:
         for other in self.order[position:]:
-            self.specializations.pop((other.code, other.parameters), None)
+            self.specializations.pop((other.code, other.parameters, other.seen_at), None)
         del self.order[position:]
 
     def restarted(self) -> Session:
@@ -174,18 +182,15 @@ class Session:
 
 MOST_CALLERS = 3  # named in a message
 CALLED = "called from"
-PRELUDE = "pullback.prims.prelude"
 
 
 def _seen_from(error: CompileError, code: Code, span: Span) -> CompileError:
-    """The error as the caller at `span` reports it: not inside what the user did not write, and who called."""
+    """The error as the caller at `span` reports it: where it has no place of its own, and who called."""
     found = error.diagnostic
     if not found.span.line:
         return type(error)(replace(found, span=span))
-    inside = found.span.file == code.untyped.span.file
-    if inside and code.python is not None and code.python.__module__.startswith(PRELUDE):
-        title = f"{code.name.strip('_')}(): {found.title}"
-        return type(error)(replace(found, title=title, span=span, source=None))
+    if code.is_prelude:
+        return error  # it stands at the call already
     callers = [note for note in found.notes if note.startswith(CALLED)]
     note = f"{CALLED} {span}"
     own = span == code.untyped.span or not span.line  # the entry calls what the user asked for
@@ -200,9 +205,10 @@ class Frame:
     What the ops mean is added by `ops.Inference`.
     """
 
-    def __init__(self, session: Session, code: Code) -> None:
+    def __init__(self, session: Session, code: Code, seen_at: Span | None = None) -> None:
         self.session = session
         self.code = code
+        self.seen_at = seen_at  # where every op comes from, whatever its own span
         self.e = Emitter()
         self.env: dict[Value, AV] = {}
         self.dead = False
@@ -228,9 +234,12 @@ class Frame:
     def options(self) -> Options:
         return self.session.options
 
-    def error(self, title: str, label: str = "", help: str = "", *, span: Span | None = None) -> CompileError:
-        """A CompileError at the op being inferred."""
-        return CompileError(Diagnostic(title, span or self.span, label, help))
+    def error(
+        self, title: str, label: str = "", help: str = "", *, span: Span | None = None,
+        raised: tuple[str, str] | None = None,
+    ) -> CompileError:  # fmt: skip
+        """A CompileError at the op being inferred; `raised` is what a path raises that alone goes wrong."""
+        return CompileError(Diagnostic(title, span or self.span, label, help, raised=raised))
 
     def type_error(self, title: str, label: str = "", help: str = "") -> CompileTypeError:
         return CompileTypeError(Diagnostic(title, self.span, label, help))
@@ -240,7 +249,7 @@ class Frame:
     def infer_function(self, spec: Specialization) -> tuple[Function, Type]:
         """Typed function and result type, for the parameter types of `spec`."""
         untyped = spec.code.untyped
-        self.e.span = untyped.span
+        self.e.span = self.seen_at or untyped.span
         captures = len(_names(untyped.attrs.get("captures")))
         names = [v.name for v in untyped.body.params]
         leading = [] if spec.code.python is None else self.captured_values()
@@ -276,7 +285,7 @@ class Frame:
         """Infer the ops of a block into the current emitter.  The flag tells that the end is not reached."""
         self.env.update(zip(block.params, arguments, strict=True))
         for op in block.ops:
-            self.e.span = op.span
+            self.e.span = self.seen_at or op.span
             self.infer_op(op)
             if self.dead:
                 return [AV(NEVER) for _ in block.results], True

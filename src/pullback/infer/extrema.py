@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import join
 from pullback.infer.loops import iterable
@@ -19,9 +20,12 @@ from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.truth import compare, truth
 from pullback.infer.values import AV
 from pullback.ir.node import Value
+from pullback.prims.prelude import builtin
 from pullback.types import Array, Constant, DType, Number, Tuple, Type, Union, distinct_slots, show, union_of
 
 __all__ = ["extremum_of_array"]
+
+EMPTY = {"max": builtin.MAX_EMPTY, "min": builtin.MIN_EMPTY}
 
 
 def _extremum(kind: str) -> Handler:
@@ -42,21 +46,23 @@ def _extremum(kind: str) -> Handler:
 
 def _extremum_of(cx: Frame, kind: str, source: AV) -> AV:
     if isinstance(source.type, Array) and source.type.rank == 1:
-        return extremum_of_array(cx, kind, source)
+        return extremum_of_array(cx, kind, source, EMPTY[kind])
     found = iterable(cx, source)
     if found.items is not None:
         if not found.items:
-            cx.check(cx.e.boolean(False), "ValueError", f"{kind}() iterable argument is empty")
+            cx.check(cx.e.boolean(False), "ValueError", EMPTY[kind])
             return cx.stop()
         return _largest(cx, kind, found.items)
     return call(cx, prelude(cx, f"pullback.{kind}_other"), [source], {})
 
 
-def extremum_of_array(cx: Frame, kind: str, array: AV) -> AV:
-    """max or min over all elements of an array."""
+def extremum_of_array(cx: Frame, kind: str, array: AV, empty: str = "") -> AV:
+    """max or min over all elements of an array; `empty` is the message where there are none."""
     assert isinstance(array.type, Array)
     if array.type.rank != 1:
         raise cx.error(f"{kind} of {show(array.type)} is not supported yet", "1-D arrays are", "loop over the rows")
+    message = empty or f"zero-size array to reduction operation {kind}imum which has no identity"
+    cx.check(cx.e("ne", array_sizes(cx, array)[0], cx.e.integer(0)), "ValueError", message)
     which = "float" if array.type.dtype.is_float else "other"
     return call(cx, prelude(cx, f"pullback.{kind}_{which}"), [array], {})
 

@@ -101,10 +101,10 @@ def _take_mask(cx: Frame, subject: AV, mask: AV) -> AV:
     _match(cx, subject, mask)
     rest = array_sizes(cx, subject)[mask.type.rank :]
     chosen = reduce_sum(cx, mask).value
-    dtype = subject.type.dtype
-    if mask.type.rank == subject.type.rank:
+    dtype, rank = subject.type.dtype, subject.type.rank
+    if mask.type.rank == rank:
         subject, mask = _flat(cx, subject), _flat(cx, mask)
-    elif len(rest) != subject.type.rank - 1:
+    elif len(rest) != rank - 1:
         raise cx.error("a mask has as many axes as the array, or one", f"{show(mask.type)} on {show(subject.type)}")
     out = _fresh(cx, [chosen, *rest], dtype)
     return call(cx, prelude(cx, "pullback.take_mask"), [subject, mask, out], {})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import take
+from pullback.infer.samples import python_error
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.infer.views import checked_index, fancy_parts, index_parts, indexed
 from pullback.ir.node import Value
@@ -47,7 +49,8 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")
             return AV(Number(DType.I64), (cx.e("add", start, cx.e("mul", k, step)),))
-    raise cx.error(f"{show(subject.type)} cannot be indexed", "tuples, lists, dicts and arrays can")
+    raise cx.error(f"{show(subject.type)} cannot be indexed", "tuples, lists, dicts and arrays can",
+                   raised=python_error(operator.getitem, subject.type, index.type))  # fmt: skip
 
 
 def _entry(cx: Frame, subject: AV, index: AV, keys: Sequence[str]) -> AV:

@@ -17,6 +17,7 @@ from pullback.infer.engine import Branch, Frame
 from pullback.infer.indexing import select_item
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
 from pullback.infer.numbers import as_number, convert
+from pullback.infer.samples import python_error
 from pullback.infer.values import AV, coerce, items_of
 from pullback.infer.views import array_element
 from pullback.ir.node import Op, Value
@@ -268,7 +269,8 @@ def iterable(cx: Frame, av: AV) -> Iterable:
             raise cx.error("iteration over a 0-d array", show(av.type))
         case Iterator(kind, _):
             return _ITERATORS[kind](cx, items_of(av))
-    raise cx.error(f"{show(av.type)} cannot be iterated over", "range, arrays, tuples, enumerate, zip and reversed can")
+    raise cx.error(f"{show(av.type)} cannot be iterated over", "range, arrays, tuples, enumerate, zip and reversed can",
+                   raised=python_error(iter, av.type))  # fmt: skip
 
 
 def _range_iterable(cx: Frame, av: AV) -> Iterable:

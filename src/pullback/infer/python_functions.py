@@ -8,12 +8,13 @@ from pullback.infer.arithmetic import OVERFLOW, binary
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise
-from pullback.infer.engine import Fact, Frame
+from pullback.infer.engine import BUILTINS, Fact, Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pullback.infer.loops import iterable, range_value
 from pullback.infer.math_functions import whole
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.samples import python_error
 from pullback.infer.truth import constant, truth
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
@@ -61,7 +62,8 @@ def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = Fal
                 return elementwise(cx, [av], lambda cx, items: rule(cx, items[0]))
             if not isinstance(av.type, Number):
                 raise cx.error(f"{name}() of {show(av.type)} is not supported", "a number is needed",
-                               _number_help(name, av.type))  # fmt: skip
+                               _number_help(name, av.type), raised=python_error(BUILTINS[name], av.type)
+                               if name in BUILTINS else None)  # fmt: skip
             return rule(cx, av)
 
         return dispatch(cx, arguments, one)
@@ -182,7 +184,8 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
             case Range():
                 return AV(WEAK_INT, (cx.e("maximum", av.values[1], cx.e.integer(0)),))
         help = "let every path of the function that gave None return a value" if isinstance(av.type, NoneType) else ""
-        raise cx.error(f"{show(av.type)} has no len()", "tuples, lists, dicts and arrays have", help)
+        raise cx.error(f"{show(av.type)} has no len()", "tuples, lists, dicts and arrays have", help,
+                       raised=python_error(len, av.type))  # fmt: skip
 
     return dispatch(cx, arguments, one)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import is_exception
+from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of, narrow
 from pullback.infer.views import array_element
 from pullback.runtime.layout import NUMPY_SCALARS
@@ -85,7 +87,8 @@ def _no_attribute(cx: Frame, type_: Type, name: str) -> CompileError:
         help = f"write [{name!r}] for the entry of that key"
     else:
         help = nearest(name, dir(kind) if kind is not None else ())
-    return cx.error(f"{show(type_)} has no attribute '{name}'", "this attribute does not exist", help)
+    raised = python_error(lambda value: getattr(value, name), type_)
+    return cx.error(f"{show(type_)} has no attribute '{name}'", "this attribute does not exist", help, raised=raised)
 
 
 def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
@@ -169,7 +172,12 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
             return [array_element(cx, av, cx.e.integer(k)) for k in range(count)]
         case Union():
             return _unpack_union(cx, av, count)
-    raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked")
+    raised = python_error(_unpack_two, av.type)
+    raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked", raised=raised)
+
+
+def _unpack_two(value: Any) -> None:
+    _, _ = value
 
 
 def _unpack_union(cx: Frame, av: AV, count: int) -> list[AV]:

@@ -10,6 +10,7 @@ from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.samples import COMPARE, python_error
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.types import (
@@ -118,7 +119,8 @@ def _compare(cx: Frame, operator: str, a: AV, b: AV) -> AV:
         return constant(operator == "!=")
     help = "test `is None` first" if NoneType in (type(a.type), type(b.type)) else ""
     raise cx.error(f"{operator} is not supported between {show(a.type)} and {show(b.type)}",
-                   "these have no order", help)  # fmt: skip
+                   "these have no order", help,
+                   raised=python_error(COMPARE[operator], a.type, b.type))  # fmt: skip
 
 
 def _static_equality(a: AV, b: AV) -> bool | None:

@@ -253,7 +253,12 @@ def _fma_impl(x: Any, y: Any, z: Any) -> Any:
     if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
         return type(x)(x * y + z)
     exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
-    return type(x)(float(exact)) if exact else type(x)(x * y + z)
+    if not exact:
+        return type(x)(x * y + z)  # the sign of zero
+    try:
+        return type(x)(float(exact))
+    except OverflowError:
+        return type(x)(math.copysign(math.inf, exact))
 
 
 ARITHMETIC = (

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.prims.prelude.intrinsics import attach, fma, rint, stop
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "MAX_EMPTY", "MIN_EMPTY"]
+
+
+def _message(function: Callable[[Sequence[float]], float]) -> str:
+    """What the running Python says of nothing to compare."""
+    try:
+        function(())
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("the largest of nothing")
+
+
+MAX_EMPTY, MIN_EMPTY = _message(max), _message(min)
 
 
 def sum_(iterable: Any, start: Any = 0) -> Any:
@@ -33,7 +46,7 @@ def all_(iterable: Any) -> Any:
 def max_float(values: Any) -> Any:
     """The largest of an indexable of floats; ties share the derivative evenly."""
     if len(values) == 0:
-        raise ValueError("max() iterable argument is empty")
+        raise ValueError(MAX_EMPTY)
     best = stop(values[0])
     for value in values:
         best = stop(value) if value > best else best
@@ -50,7 +63,7 @@ def max_float(values: Any) -> Any:
 def min_float(values: Any) -> Any:
     """The smallest of an indexable of floats; ties share the derivative evenly."""
     if len(values) == 0:
-        raise ValueError("min() iterable argument is empty")
+        raise ValueError(MIN_EMPTY)
     best = stop(values[0])
     for value in values:
         best = stop(value) if value < best else best
@@ -72,7 +85,7 @@ def max_other(iterable: Any) -> Any:
             best = value
         empty = False
     if empty:
-        raise ValueError("max() iterable argument is empty")
+        raise ValueError(MAX_EMPTY)
     return best
 
 
@@ -84,7 +97,7 @@ def min_other(iterable: Any) -> Any:
             best = value
         empty = False
     if empty:
-        raise ValueError("min() iterable argument is empty")
+        raise ValueError(MIN_EMPTY)
     return best
 
 
