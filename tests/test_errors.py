@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,11 +48,17 @@ def refusal(path: Path) -> str:
         with np.errstate(all="ignore"):
             result = run(module)
     except (pb.CompileError, TypeError, ValueError, OverflowError) as error:
-        text = f"{type(error).__name__}: {error}\n"
+        text = f"{type(error).__name__}: {error}\n{place_of(error, path)}"
     else:
         pytest.fail(f"{path.name} was accepted and gave {result!r}")
     text = re.sub(r"(?:/[\w.@+-]+)+/([\w.-]+\.py)", r"\1", text)
     return re.sub(r"0x[0-9a-f]{4,}", "0x...", text)
+
+
+def place_of(error: BaseException, path: Path) -> str:
+    """The line of the case at which compiled code raised the error; empty for errors that were raised before it ran."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"  at {path.name}:{last.lineno}: {last.line}\n" if last.filename == str(path) else ""
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -356,7 +356,7 @@ def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     @functools.wraps(fun)
     def hessian_of(*arguments: Any) -> Any:
         if not -len(arguments) <= argnums < len(arguments):
-            raise TypeError(f"hessian: there is no argument number {argnums}, {len(arguments)} are given")
+            raise TypeError(f"hessian: there is no argument number {argnums} among {len(arguments)}")
         x = arguments[argnums]
         if isinstance(x, float | np.floating):
             return _along(gradient, arguments, argnums, type(x)(1.0))

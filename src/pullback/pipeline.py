@@ -20,7 +20,7 @@ from pullback.infer.engine import deep_recursion
 from pullback.ir.check import check_program
 from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
-from pullback.passes import bounds, cse, dce, inline, licm, ownership, simplify
+from pullback.passes import bounds, counted, cse, dce, equal, fuse, inline, licm, ownership, share, simplify, split, unroll
 
 __all__ = ["Lowered", "Options", "Request", "compile_entry", "load_entry", "lower", "optimise"]
 
@@ -91,7 +91,8 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     if options.passes:
         inline.prune(lowered.program)
         for function in lowered.program.functions.values():
-            ownership.run(function, lowered.program)
+            for run in _LAST:
+                run(function, lowered.program)
     _record(lowered, "passes again", options, keep)
     return lowered
 
@@ -140,9 +141,21 @@ _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     cse.run,  # needs canonical operands
     licm.run,  # moves what cse left out of loops
     bounds.run,  # proves checks by ranges; their conditions die
+    counted.run,  # a counting `while` whose end is known becomes a `for`
+    unroll.run,  # few trips known while compiling
+    equal.run,  # sizes that were compared become one value
     dce.run,  # drops what the others made dead
+    fuse.run,  # elementwise ops whose arrays nobody else wants
 )
 ROUNDS = 2
+_LAST: tuple[Callable[[Function, Program], None], ...] = (
+    share.run,  # expensive functions computed twice, where the second result can hold the first
+    split.run,  # the trips of a loop before its index checks can fail; after differentiation only
+    simplify.run,
+    cse.run,
+    dce.run,
+    ownership.run,  # where arrays and buffers end
+)
 
 
 def optimise(function: Function, program: Program) -> None:

@@ -173,12 +173,21 @@ class Dict:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """numpy.ndarray of one dtype and rank.  `readonly`: given by Python without leave to write."""
+    """numpy.ndarray of one dtype and rank.
+
+    readonly: given by Python without leave to write.  ones: per axis, is its size 1 (None or absent: not known); this
+    settles while compiling which axes broadcast.
+    """
 
     dtype: DType
     rank: int
     contiguous: bool = False
     readonly: bool = False
+    ones: tuple[bool | None, ...] = ()
+
+    def is_one(self, axis: int) -> bool | None:
+        """Is the size of the axis 1, where that is known."""
+        return self.ones[axis] if self.ones else None
 
 
 @dataclass(frozen=True, slots=True)

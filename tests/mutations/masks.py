@@ -80,7 +80,7 @@ def masks_combined(a):
 
 @mutation(args=[(M,)], orders=3)
 def mask_over_a_matrix(m):
-    m[m > 1.0] = m[0, 0] * 0.5
+    m[m > 1.5] = m[0, 0] * 0.5
     m[m < 0.0] *= m[m < 0.0]
     return np.sum(m * m)
 
@@ -110,7 +110,7 @@ def mask_on_a_view(a):
 @mutation(args=[(A, 3), (A, 0)])
 def mask_in_loop(a, n):
     for i in range(n):
-        a[a > i] *= 0.5
+        a[a > i + 0.3] *= 0.5
         a[i] = np.sum(a[a > 0.0])
     return np.sum(a * a)
 
@@ -155,7 +155,7 @@ def scalar_scattered(a, x, index):
     return np.sum(a * a)
 
 
-@mutation(args=[(A, np.array([-1, 0, -5]))])
+@mutation(args=[(A, np.array([-1, 0, -4]))])
 def negative_indices_in_an_array(a, index):
     a[index] = a[index] * 2.0
     a[-index] += 1.0
@@ -221,7 +221,7 @@ def literal_lists_of_indices(a):
 @mutation(args=[(A,)])
 def indices_made_here(a):
     index = np.arange(0, 5, 2)
-    a[index] = a[index + 1 - index % 2 - 1] * 0.5
+    a[index] = a[index - 1] * 0.5
     index[1] = 0
     return np.sum(a[index] * a[index])
 
@@ -261,7 +261,7 @@ def where_then_masked(a, b):
     return np.sum(a * c * b)
 
 
-@mutation(args=[(np.array([4.0, 0.0, 9.0, -1.0]),)])
+@mutation(args=[(np.array([4.0, 0.0, 9.0, -1.0]),)], kink=True)
 def guarded_by_a_mask(a):
     out = np.zeros(4)
     good = a > 0.0

@@ -183,10 +183,13 @@ def rank_three_slices(c, v):
     return np.sum(c * c)
 
 
-@mutation(args=[(M, np.array([[2.0], [0.5], [-1.0]])), (M, np.array([[2.0, 0.5, -1.0]])), (M, np.array([[1.5]]))], argnums=(0, 1))  # fmt: skip
+@mutation(
+    args=[(M, np.array([[2.0], [0.5], [-1.0]])), (M, np.array([[2.0, 0.5, -1.0]])), (M, np.array([[1.5]]))],
+    argnums=(0, 1),
+)
 def size_one_axes(m, c):
     m += c
-    m[1:] *= c * c
+    m *= c * c
     return np.sum(m * m)
 
 

@@ -22,7 +22,7 @@ def slice_kept_then_written(y):
 def base_written_view_read(a):
     v = a[::2]
     a[2] = a[0] * a[1]
-    a[0] = v[1] * 2.0
+    a[0] = v[1] * 3.0
     return v[0] * v[1] + np.sum(v)
 
 

@@ -328,3 +328,11 @@ def augmented_array_name(a, x):
     b = b + a
     c = b * b
     return np.sum(c) + np.sum(b)
+
+
+@program(args=[(np.arange(8.0).reshape(2, 2, 2),)])
+def three_axes(a):
+    total = a[0, 1, 1] * a[1, 0, 1]
+    for plane in a:
+        total += plane[1, 0] * plane[0, 1]
+    return total * a.ndim * a.shape[2]

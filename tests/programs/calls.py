@@ -413,3 +413,32 @@ def three_levels(x, n):
         return middle(x) * middle(a)
 
     return outer(x * 2.0)
+
+
+def twice(g):
+    return lambda y: g(g(y))
+
+
+@program(args=[(1.5,)])
+def decorated_nested_function(x):
+    @twice
+    def scale(y):
+        return y * x
+
+    return scale(x)
+
+
+@program(args=[(1.5,)])
+def import_inside(x):
+    import math as m
+    from math import cos
+
+    return m.sin(x) * cos(x)
+
+
+@program(args=[(2.0, 3.0)], argnums=(0, 1))
+def keyword_only_parameters(x, y):
+    def weigh(a, *, b, c=2.0):
+        return a * b + c
+
+    return weigh(x, b=y) * weigh(x, c=x, b=1.0)

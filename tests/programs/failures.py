@@ -196,3 +196,139 @@ def conditional_raise_in_nested_function(x):
         return y * y
 
     return check(x) + check(x * 2.0)
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-2.0,), ValueError)])
+def max_of_nothing(x):
+    return max(()) if x < 0.0 else x
+
+
+@program(args=[((1.0, 3.0),)], failing=[((A[:0],), ValueError)])
+def max_of_iterable(values):
+    return max(values)
+
+
+@program(args=[(A,)], failing=[((A[:0],), ValueError)])
+def largest_element(a):
+    return np.max(a) * 2.0
+
+
+@program(args=[], argnums=(), failing=[((2.0,), UnboundLocalError)])
+def read_before_assignment(x):
+    y = later * x
+    later = 1.0
+    return y
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-1.0,), ValueError)])
+def raise_from_none(x):
+    if x < 0.0:
+        raise ValueError("negative") from None
+    return x
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-1.0,), ValueError)])
+def braces_in_the_text(x):
+    assert x < 100.0, "{0} {x} {{}} %s"
+    if x < 0.0:
+        raise ValueError("set {0} {x} {{}} %s\nsecond line")
+    return x
+
+
+@program(args=[(3,)], argnums=(), failing=[((2**62,), OverflowError)])
+def overflow_in_sum(n):
+    return float(n) if n < 100 else sum((n, n)) * 0.5
+
+
+def root_of_positive(x):
+    if x > 0.0:
+        return x**0.5
+
+
+# ------------------------------------------------------------- only some paths have a type without meaning
+
+
+@program(args=[(4.0,)], argnums=(), failing=[((-4.0,), TypeError)])
+def operator_on_none(x):
+    return root_of_positive(x) * 2.0
+
+
+@program(args=[(4.0,)], argnums=(), failing=[((-4.0,), TypeError)])
+def function_of_none(x):
+    return math.sin(root_of_positive(x))
+
+
+@program(args=[(4.0,)], argnums=(), failing=[((-4.0,), TypeError)])
+def conversion_of_none(x):
+    return float(root_of_positive(x))
+
+
+@program(args=[(4.0,)], argnums=(), failing=[((-4.0,), TypeError)])
+def order_of_none(x):
+    return 1.0 if root_of_positive(x) < 3.0 else 2.0
+
+
+@program(args=[(4.0,)], argnums=(), failing=[((-4.0,), AttributeError)])
+def attribute_of_none(x):
+    return root_of_positive(x).real
+
+
+def number_or_pair(x):
+    return x if x > 0.0 else (x, x)
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-2.0,), TypeError)])
+def tuple_times_float(x):
+    return number_or_pair(x) * 2.0
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-2.0,), TypeError)])
+def tuple_plus_float(x):
+    return number_or_pair(x) + 2.0
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-2.0,), TypeError)])
+def negative_tuple(x):
+    return -number_or_pair(x)
+
+
+@program(args=[(-2.0,)], argnums=(), failing=[((2.0,), TypeError)])
+def length_of_float(x):
+    return len(number_or_pair(x))
+
+
+@program(args=[(-2.0,)], argnums=(), failing=[((2.0,), TypeError)])
+def index_of_float(x):
+    return number_or_pair(x)[1]
+
+
+@program(args=[(-2.0,)], argnums=(), failing=[((2.0,), TypeError)])
+def unpack_float(x):
+    a, b = number_or_pair(x)
+    return a + b
+
+
+@program(args=[(-2.0,)], argnums=(), failing=[((2.0,), TypeError)])
+def iterate_float(x):
+    total = 0.0
+    for v in number_or_pair(x):
+        total += v
+    return total
+
+
+@program(args=[(2.0,)], argnums=(), failing=[((-2.0,), TypeError)])
+def call_of_float(x):
+    f = math.sin if x > 0.0 else x
+    return f(x)
+
+
+@program(args=[(2.0, 0)], argnums=(), failing=[((2.0, 1), TypeError)])
+def unlike_items(x, i):
+    t = (x, (x, x))
+    return t[i] * 2.0
+
+
+@program(args=[(3,)], argnums=(), failing=[((-3,), TypeError)])
+def bits_of_float(n):
+    m = n if n > 0 else n * 0.5
+    return m & 1

@@ -192,3 +192,9 @@ def tuple_of_functions(x, i):
 @program(args=[((2.0, 5.0), 3.0)], argnums=(0, 1), orders=1)
 def active_and_constant(t, x):
     return t[0] * x, 4.0, t
+
+
+@program(args=[(2.0,)])
+def repeated_tuple(x):
+    t = (x, 1.0) * 2 + 2 * (x,)
+    return t[0] * t[2] * t[4] + len(t) + len((x,) * 0)

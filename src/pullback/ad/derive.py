@@ -16,7 +16,15 @@ from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, prepare_cop
 from pullback.ad.residuals import Closer
 from pullback.ad.reverse import Reverse
 from pullback.ad.shadows import (
-    array_sizes, coerce, copy_array, is_float_scalar, is_mirrored, make_record, open_record, scalar_zero, zero_array,
+    array_sizes,
+    coerce,
+    copy_array,
+    is_float_scalar,
+    is_mirrored,
+    make_record,
+    open_record,
+    scalar_zero,
+    zero_array,
 )  # fmt: skip
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import Emitter

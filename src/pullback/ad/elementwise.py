@@ -63,8 +63,7 @@ def _element(value: Value) -> Scalar:
 
 def pull_elementwise(reverse: Reverse, op: Op) -> None:
     """Emit the reverse of the op into the current block of `reverse`."""
-    primal, rank = reverse.primal, int(str(op.attrs["rank"]))
-    block = _straight(op)
+    rank, block = int(str(op.attrs["rank"])), _straight(op)
     incoming: list[tuple[Value, Value]] = []  # (a result of the block, its cotangent: array or scalar)
     for value, place in zip(block.results, _places(op), strict=True):
         if is_float_scalar(value.type):
@@ -121,7 +120,9 @@ class _Pulled:
                 copy = _translated(inner, mapping)
                 wanted = list(map(active, inner.operands))
                 back = dict(zip(copy.operands, inner.operands, strict=True))
-                for operand, part, wild in pull_scalar(e, copy, c, wanted, wild=c in self.wild):
+                for operand, part, wild in pull_scalar(
+                    e, copy, c, wanted, reverse.wild, wild=c in self.wild, original=inner
+                ):
                     self._accumulate(e, cotangents, back[operand], part, wild)
         self.contributions: dict[Value, Value] = {}
         for param, operand in zip(block.params, elementwise_inputs(op), strict=True):
@@ -216,7 +217,7 @@ def push_elementwise(
     for one in block.ops:
         (copy,) = clone_ops([one], mapping)
         twin.ops.append(copy)
-        pushed, pushed_wild = push_scalar(inner, copy, [tangents.get(v) for v in one.operands], wild.__contains__)
+        pushed, pushed_wild = push_scalar(inner, copy, [tangents.get(v) for v in one.operands], wild, original=one)
         tangents[one.results[0]] = pushed if pushed is None else wild.note(pushed, pushed_wild)
     outputs, places = list(_outputs(op)), _places(op)
     twin.results = [mapping.get(v, v) for v in block.results]

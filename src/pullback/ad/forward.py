@@ -17,7 +17,13 @@ from pullback.ad.elementwise import push_elementwise
 from pullback.ad.primal import Derivations, Mask, prepare_copy, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, push_scalar
 from pullback.ad.shadows import (
-    array_sizes, coerce, is_float_scalar, make_record, open_record, scalar_zero, zero_array,
+    array_sizes,
+    coerce,
+    is_float_scalar,
+    make_record,
+    open_record,
+    scalar_zero,
+    zero_array,
 )  # fmt: skip
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import Aliases, record_links
@@ -107,7 +113,7 @@ class Forward:
                 block.ops.append(op)
                 if op.results and is_float_scalar(op.results[0].type) and self.active(op.result):
                     tangents = [self.tangent(v) for v in op.operands]
-                    pushed, wild = push_scalar(e, op, tangents, self.wild.__contains__)
+                    pushed, wild = push_scalar(e, op, tangents, self.wild)
                     self.set(op.result, pushed, wild)
         return e
 

@@ -188,8 +188,8 @@ class Reverse:
         c = self.cotangent(op.result)
         if c is not None:
             wanted = list(map(self.primal.active, op.operands))
-            wild = c in self.wild
-            for operand, part, wild_part in pull_scalar(self.e, op, c, wanted, wild=wild, one=self.is_one(c)):
+            wild, one = c in self.wild, self.is_one(c)
+            for operand, part, wild_part in pull_scalar(self.e, op, c, wanted, self.wild, wild=wild, one=one):
                 self.add(operand, self.wild.note(part, wild_part))
 
     def zero_or(self, value: Value | None, like: Value) -> Value:
@@ -476,5 +476,5 @@ _RULES.update(
     for name in (
         *VIEWS, "array_zeros", "array_empty", "array_size", "array_same", "buffer", "buffer_zeros", "box_tag", "const",
         "free", "check",
-    )  # fmt: skip
-)
+    )
+)  # fmt: skip

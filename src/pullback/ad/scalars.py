@@ -4,20 +4,25 @@
     y = sqrt x     push: zmul(0.5 / y, dx)          pull: x gets zmul(0.5 / y, c)      the partial may be infinite
     y = sub x, z   push: dx - dz                    pull: x gets c, z gets -c
 
-A product with a partial that may not be finite ("strong") is `zmul`, and so is every later product with what came out
-of one ("wild"): sqrt(x) * 0.0 and sqrt(0.0 * x) have derivative 0 at 0 in both modes.
+A product with a partial that may not be finite ("strong") is `zmul`.  Where it may be infinite although the result is
+finite, what comes out is "wild", and every later product with it is `zmul` too: sqrt(x) * 0.0 and sqrt(0.0 * x) have
+derivative 0 at 0 in both modes.  A cotangent that a selection may have set to zero is treated alike where values may
+not be finite.  Partials that a check guards are not strong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from pullback.ad.guards import Guards
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import NOT_DIFFERENTIABLE, Emitter, Linear, Partial, Prim
 
 __all__ = ["Wild", "is_strong", "pull_scalar", "push_scalar"]
 
+# Slopes that may be infinite where the value is not.  (1/x and log x are infinite themselves at 0.)
+_STEEP = frozenset({"sqrt", "cbrt", "pow", "asin", "acos", "acosh", "zmul"})
 _STRONG: dict[tuple[str, str], bool] = {}
 
 
@@ -35,15 +40,18 @@ def is_strong(op: Op) -> bool:
 
 
 class Wild:
-    """Which tangents or cotangents may not be finite.
+    """Which tangents or cotangents need `zmul`: they may not be finite.
 
-    `source(op)` tells of an op without blocks whether it can make one; a loop that holds such an op carries wild values.
+    A loop that holds an op which can make such a value carries wild values.  `given`: what comes in may be wild.
     """
 
     def __init__(self, body: Block, active: Callable[[Value], bool], *, given: bool) -> None:
         self.values: set[Value] = set()
         self._active = active
         self._loops: dict[Op, bool] = {}
+        self._guards = Guards(body)
+        # Could a value be infinite or nan where a selection drops it.
+        self.selected = given or any(is_strong(op) and not self.tame(op) for op in body.walk())
         self.memory = False  # may what is read from shadows be wild
         self.memory = given or any(self._source(op) for op in body.walk())
 
@@ -54,6 +62,10 @@ class Wild:
         if wild:
             self.values.add(value)
         return value
+
+    def tame(self, op: Op) -> bool:
+        """Do checks keep the op's partials finite."""
+        return self._guards.finite(op)
 
     def holds(self, op: Op) -> bool:
         """Can the blocks of the op make a wild value."""
@@ -69,12 +81,13 @@ class Wild:
             return False
         if isinstance(op.prim, Prim) and op.prim.derivative == "structural":
             return self.memory and not op.blocks
-        return is_strong(op)
+        if op.name == "select":
+            return self.selected
+        return op.name in _STEEP and not self.tame(op)
 
 
-def _scale(e: Emitter, partial: Partial | float, factor: Value, *, wild: bool, one: bool = False) -> Value | None:
+def _scale(e: Emitter, partial: Partial | float, factor: Value, *, strong: bool, one: bool = False) -> Value | None:
     """partial * factor; None for zero.  `one`: the factor is known to be 1."""
-    strong = wild or (isinstance(partial, Partial) and partial.strong)
     slope = partial.value if isinstance(partial, Partial) else partial
     if isinstance(slope, Value):
         if one:
@@ -96,11 +109,13 @@ def _derivative(op: Op) -> object:
 
 
 def pull_scalar(
-    e: Emitter, op: Op, cotangent: Value, wanted: Sequence[bool], *, wild: bool, one: bool = False
-) -> Iterator[tuple[Value, Value, bool]]:
+    e: Emitter, op: Op, cotangent: Value, wanted: Sequence[bool], facts: Wild, *, wild: bool, one: bool = False,
+    original: Op | None = None,
+) -> Iterator[tuple[Value, Value, bool]]:  # fmt: skip
     """Operands with their contributions, and whether these are wild.
 
-    `wanted`: which operands are active; `wild`: is the cotangent; `one`: is it the constant 1.
+    `wanted`: which operands are active; `wild`: is the cotangent; `one`: is it the constant 1; `original`: the op that
+    `op` is a copy of.
     """
     rule = _derivative(op)
     if rule == NOT_DIFFERENTIABLE:
@@ -108,34 +123,38 @@ def pull_scalar(
     if isinstance(rule, Linear):
         for operand, want, part in zip(op.operands, wanted, rule.transpose(e, op, cotangent), strict=True):
             if want and part is not None:
-                yield operand, part, wild
+                yield operand, part, wild or (op.name == "select" and facts.selected)
         return
     assert callable(rule)
+    tame = facts.tame(original or op)
     for operand, want, partial in zip(op.operands, wanted, rule(e, op), strict=True):
         if want and partial is not None:
-            part = _scale(e, partial, cotangent, wild=wild, one=one)
+            strong = wild or (isinstance(partial, Partial) and partial.strong and not tame)
+            part = _scale(e, partial, cotangent, strong=strong, one=one)
             if part is not None:
-                yield operand, part, wild or (isinstance(partial, Partial) and partial.strong)
+                yield operand, part, wild or (strong and op.name in _STEEP)
 
 
 def push_scalar(
-    e: Emitter, op: Op, tangents: Sequence[Value | None], wild: Callable[[Value], bool]
+    e: Emitter, op: Op, tangents: Sequence[Value | None], facts: Wild, *, original: Op | None = None
 ) -> tuple[Value | None, bool]:
     """The tangent of the only result (None where it is zero), and whether it is wild.  The op is already emitted."""
     rule = _derivative(op)
     if rule == NOT_DIFFERENTIABLE or all(t is None for t in tangents):
         return None, False
-    any_wild = any(t is not None and wild(t) for t in tangents)
+    any_wild = any(t is not None and t in facts for t in tangents)
     if isinstance(rule, Linear):
         return rule.pushforward(e, op, tangents), any_wild
     assert callable(rule)
+    tame = facts.tame(original or op)
     total: Value | None = None
     for tangent, partial in zip(tangents, rule(e, op), strict=True):
         if tangent is None or partial is None:
             continue
-        any_wild = any_wild or (isinstance(partial, Partial) and partial.strong)
+        strong = tangent in facts or (isinstance(partial, Partial) and partial.strong and not tame)
+        any_wild = any_wild or (strong and op.name in _STEEP)
         negative = partial == -1.0 and total is not None
-        part = tangent if negative else _scale(e, partial, tangent, wild=wild(tangent))
+        part = tangent if negative else _scale(e, partial, tangent, strong=strong)
         if part is not None:
             total = part if total is None else e("sub" if negative else "add", total, part)
     return total, any_wild

@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import sys
 import types as python_types
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -149,7 +150,16 @@ class Unpacker:
             for place in places:
                 vector = text.load("ptr", value, place)
                 pieces += [text.load("i64", vector, 8 * axis) for axis in range(type_.rank)]
+        self._ones(type_, pieces[1 : 1 + type_.rank])
         return pieces
+
+    def _ones(self, type_: Array, sizes: Sequence[str]) -> None:
+        """Which axes have size 1 is part of the type."""
+        text = self.text
+        for axis, size in enumerate(sizes):
+            known = type_.is_one(axis)
+            if known is not None:
+                text.require(text.set(f"icmp {'eq' if known else 'ne'} i64 {size}, 1"), self.miss)
 
     def _dtype(self, dtype: DType, descr: str) -> None:
         """The usual descriptor object, or (slower) another one of the same representation in native byte order."""

@@ -24,7 +24,8 @@ def loss(parameters, images, labels):
     s = scores(parameters, images)
     top = np.max(s, axis=1)
     normaliser = top + np.log(np.sum(np.exp(s - top[:, None]), axis=1))
-    return np.mean(normaliser - s[np.arange(len(labels)), labels])
+    right = labels[:, None] == np.arange(s.shape[1])
+    return np.mean(normaliser - np.sum(np.where(right, s, 0.0), axis=1))
 
 
 def train(parameters, images, labels, order, batch, rate):

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import difflib
+import sysconfig
 import types as python_types
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["is_foreign", "nearest", "refusal"]
+__all__ = ["is_foreign", "is_library", "nearest", "refusal"]
 
 _OUTSIDE = "do this outside the compiled function and pass what it gives as an argument"
 _DRAW = "draw the numbers outside the compiled function and pass them as arguments"
@@ -47,6 +48,7 @@ _HELP = {
     "pullback.hvp": "write jvp of grad(f)",
 }  # fmt: skip
 _PLAIN = "write it out as a Python function"
+_LIBRARY = sysconfig.get_path("stdlib")
 _FOREIGN = ("numpy", "scipy", "pullback.api")
 
 
@@ -61,10 +63,10 @@ def refusal(value: Any, name: str) -> tuple[str, str, str]:
     full = _dotted(value)
     if isinstance(value, type):
         return _class(value, name, full)
-    if isinstance(value, python_types.MethodType):
+    if isinstance(value, python_types.MethodType) and _help(full or name, name) == _PLAIN:
         kind = type(value.__self__).__name__
         return (
-            f"{name} is a method of an object of class {kind}", "methods cannot be compiled yet",
+            f"{kind}.{value.__name__} is a method", "methods of objects cannot be compiled yet",
             "write a function that takes what it needs of the object as arguments",
         )  # fmt: skip
     inner = getattr(value, "__wrapped__", None)
@@ -80,6 +82,11 @@ def refusal(value: Any, name: str) -> tuple[str, str, str]:
         )  # fmt: skip
     shown = name if "." in name or name == full else f"{name} ({full})" if "." in full else name
     return f"{shown} is not known to pullback", "neither plain Python nor one of the known functions", _help(full, name)
+
+
+def is_library(file: str) -> bool:
+    """A file of Python's own library."""
+    return file.startswith(_LIBRARY) and "site-packages" not in file
 
 
 def _class(value: type, name: str, full: str | None) -> tuple[str, str, str]:

@@ -183,7 +183,8 @@ def _bits(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
         kind = Number(DType.BOOL, a.type.weak and b.type.weak)
     elif result.dtype.is_float:
         raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
-                       "bitwise operators take ints and bools", "convert with int(...)")  # fmt: skip
+                       "bitwise operators take ints and bools", "convert with int(...)",
+                       raised=python_error(BINARY[operator], a.type, b.type))  # fmt: skip
     else:
         kind = result
     return AV(kind, (cx.e(_BITS[operator], convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)),))
@@ -192,7 +193,8 @@ def _bits(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
 def _shift(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
     if result.dtype.is_float:
         raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
-                       "shifts take ints", "convert with int(...)")  # fmt: skip
+                       "shifts take ints", "convert with int(...)",
+                       raised=python_error(BINARY[operator], a.type, b.type))  # fmt: skip
     if result.dtype is DType.BOOL:
         result = Number(DType.I64, result.weak)
     e = cx.e

@@ -151,8 +151,8 @@ def bind(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
     for name, av in keywords.items():
         kind = next((k for n, k, _ in parameters if n == name), None)
         if kind is None or kind == "positional_only":
-            names = [n for n, k, _ in parameters if k != "positional_only"]
-            help = nearest(name, names) or _signature(code)
+            known = [n for n, k, _ in parameters if k != "positional_only"]
+            help = nearest(name, known) or _signature(code)
             title = f"{code.name}() got an unexpected keyword argument '{name}'"
             raise cx.type_error(title, "there is no parameter of this name", help)
         if name in given:

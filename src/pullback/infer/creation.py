@@ -9,7 +9,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.filling import copy, element
-from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT, known_ones
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.values import AV, items_of
@@ -65,7 +65,9 @@ def sizes_of(cx: Frame, shape: AV) -> list[Value]:
 
 def empty(cx: Frame, sizes: Sequence[Value], dtype: DType, name: str = "array_empty") -> AV:
     """A fresh array of these sizes."""
-    return AV(Array(dtype, len(sizes), True), (cx.e(name, *sizes, dtype=dtype),))
+    numbers = [cx.literals.get(size) for size in sizes]
+    ones = known_ones([number == 1 if isinstance(number, int) else None for number in numbers])
+    return AV(Array(dtype, len(sizes), True, ones=ones), (cx.e(name, *sizes, dtype=dtype),))
 
 
 def filled(cx: Frame, sizes: Sequence[Value], dtype: DType, number: AV) -> AV:

@@ -238,8 +238,8 @@ def _like(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
             return AV(kind, (cx.e.constant(0, slots(kind)[0]),))
         case Array(dtype, rank, _):
             if given[0] is not None:
-                return AV(Array(dtype, rank, True), (given[0],))
-            return AV(Array(dtype, rank, True), (cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype),))
+                return AV(Array(dtype, rank, True, ones=primal.type.ones), (given[0],))
+            return AV(Array(dtype, rank, True, ones=primal.type.ones), (cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype),))
         case Tuple() | List() | Dict():
             return _like_items(cx, primal, given)
         case Union():
@@ -407,7 +407,7 @@ def _gradient_type(type_: Type) -> Type:
         case Number(DType.BOOL, True):
             return WEAK_INT
         case Array(dtype, rank, _):
-            return Array(dtype, rank, True)
+            return Array(dtype, rank, True, ones=type_.ones)
         case Tuple(items) | List(items):
             return with_items(type_, tuple(map(_gradient_type, items)))
         case Dict(keys, items):

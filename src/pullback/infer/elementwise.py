@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pullback.infer.engine import Frame
+from pullback.infer.lattice import known_ones
 from pullback.infer.numbers import convert
 from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Block, Value
@@ -26,28 +28,57 @@ def array_sizes(cx: Frame, av: AV) -> list[Value]:
     return [cx.e("array_size", av.value, axis=axis) for axis in range(av.type.rank)]
 
 
-def broadcast(cx: Frame, arrays: Sequence[AV]) -> list[Value]:
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The size of an axis, and whether it is 1 where that is known."""
+
+    size: Value
+    one: bool | None
+
+
+def extents(cx: Frame, av: AV) -> list[Extent]:
+    """Sizes of the axes with what is known of them."""
+    assert isinstance(av.type, Array)
+    return [Extent(size, av.type.is_one(axis)) for axis, size in enumerate(array_sizes(cx, av))]
+
+
+def broadcast(cx: Frame, arrays: Sequence[AV]) -> list[Extent]:
     """The broadcast shape; a ValueError at run time names the shapes that do not fit."""
-    shapes: dict[Value, list[Value]] = {av.value: array_sizes(cx, av) for av in arrays}
+    shapes = {av.value: extents(cx, av) for av in arrays}
     rank = max(len(shape) for shape in shapes.values())
-    result: list[Value] = []
+    result: list[Extent] = []
     for axis in range(rank):
-        sizes = [shape[axis - rank + len(shape)] for shape in shapes.values() if axis - rank + len(shape) >= 0]
-        result.append(_common(cx, sizes, list(shapes.values())))
+        axes = [shape[axis - rank + len(shape)] for shape in shapes.values() if axis - rank + len(shape) >= 0]
+        result.append(_common(cx, axes, [[e.size for e in shape] for shape in shapes.values()]))
     return result
 
 
-def _common(cx: Frame, sizes: Sequence[Value], shapes: Sequence[Sequence[Value]]) -> Value:
-    e = cx.e
-    size = sizes[0]
-    for other in sizes[1:]:
-        one = e.integer(1)
-        fits = e("or_", e("eq", size, other), e("or_", e("eq", size, one), e("eq", other, one)))
+def _common(cx: Frame, axes: Sequence[Extent], shapes: Sequence[Sequence[Value]]) -> Extent:
+    """The extent of an axis of the result.  An axis known to be 1 gives way; one known not to be 1 decides."""
+    result = axes[0]
+    for other in axes[1:]:
+        if other.size is result.size or other.one:
+            continue
+        if result.one:
+            result = other
+            continue
+        fits = cx.e("eq", result.size, other.size)
+        for extent in (result, other):
+            if extent.one is None:
+                fits = cx.e("or_", fits, cx.e("eq", extent.size, cx.e.integer(1)))
         payload = [value for shape in shapes for value in shape]
         message = f"operands could not be broadcast together with shapes {_pattern(shapes)}"
         cx.check(fits, "ValueError", message, *payload)
-        size = e("select", e("eq", size, one), other, size)
-    return size
+        result = _wider(cx, result, other)
+    return result
+
+
+def _wider(cx: Frame, a: Extent, b: Extent) -> Extent:
+    if a.one is False:
+        return a
+    if b.one is False:
+        return b
+    return Extent(cx.e("select", cx.e("eq", a.size, cx.e.integer(1)), b.size, a.size), None)
 
 
 def _pattern(shapes: Sequence[Sequence[Value]]) -> str:
@@ -73,7 +104,8 @@ def elementwise(
     for av in operands:
         if not isinstance(av.type, Array | Number | Constant):
             raise cx.error(f"no elementwise meaning for {show(av.type)}", "arrays and numbers are needed here")
-    sizes = broadcast(cx, arrays) if target is None else array_sizes(cx, target)
+    shape = broadcast(cx, arrays) if target is None else extents(cx, target)
+    sizes = [extent.size for extent in shape]
     block = Block()
     inputs: list[Value] = []
     with cx.into(block) as emitter:
@@ -93,7 +125,8 @@ def elementwise(
         return target
     if output == "sum":
         return AV(Number(result.type.dtype, weak=False), (op.result,))
-    return AV(Array(result.type.dtype, len(sizes), True), (op.result,))
+    ones = known_ones([extent.one for extent in shape])
+    return AV(Array(result.type.dtype, len(sizes), True, ones=ones), (op.result,))
 
 
 def _item(cx: Frame, av: AV, block: Block, inputs: list[Value]) -> AV:

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from pullback.diagnostic import CompileError, CompileTypeError, Diagnostic, InternalError, Span
+from pullback.infer.advice import is_library
 from pullback.infer.lattice import Family, depth, join, widen
 from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -27,7 +28,10 @@ from pullback.prims.base import Emitter, get
 from pullback.runtime.boundary import Guard, Hidden
 from pullback.types import NEVER, Closure, Dict, List, Tuple, Type, Union, slots
 
-__all__ = ["BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion"]
+__all__ = [
+    "BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion",
+    "outside_library",
+]  # fmt: skip
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
@@ -191,12 +195,26 @@ def _seen_from(error: CompileError, code: Code, span: Span) -> CompileError:
         return type(error)(replace(found, span=span))
     if code.is_prelude:
         return error  # it stands at the call already
+    outside = outside_library(error, code.name, span)
+    if outside is not None:
+        return outside
     callers = [note for note in found.notes if note.startswith(CALLED)]
     note = f"{CALLED} {span}"
     own = span == code.untyped.span or not span.line  # the entry calls what the user asked for
     if own or note in callers or len(callers) == MOST_CALLERS:
         return error
     return type(error)(replace(found, notes=(*found.notes, note)))
+
+
+def outside_library(error: CompileError, name: str, span: Span) -> CompileError | None:
+    """An error inside Python's own library as the user's line sees it; None for any other."""
+    found = error.diagnostic
+    if not is_library(found.span.file) or is_library(span.file):
+        return None
+    title = f"{name}(), of Python's own library, cannot be compiled: {found.title}"
+    label, notes = "this is not plain enough Python", (*found.notes, f"the reason stands at {found.span}")
+    help = "write it out as a Python function"
+    return type(error)(replace(found, title=title, span=span, label=label, help=help, notes=notes, source=None))
 
 
 class Frame:
@@ -239,7 +257,8 @@ class Frame:
         raised: tuple[str, str] | None = None,
     ) -> CompileError:  # fmt: skip
         """A CompileError at the op being inferred; `raised` is what a path raises that alone goes wrong."""
-        return CompileError(Diagnostic(title, span or self.span, label, help, raised=raised))
+        kind = CompileTypeError if raised is not None and raised[0] == "TypeError" else CompileError
+        return kind(Diagnostic(title, span or self.span, label, help, raised=raised))
 
     def type_error(self, title: str, label: str = "", help: str = "") -> CompileTypeError:
         return CompileTypeError(Diagnostic(title, self.span, label, help))

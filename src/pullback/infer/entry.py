@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from pullback.diagnostic import UNKNOWN, CompileError, Diagnostic, InternalError, Span
@@ -118,9 +119,19 @@ def _definition(session: Session, function: Any) -> Span | None:
     while not isinstance(function, FunctionType):
         transform = getattr(function, "__pullback__", None)
         if transform is None:
-            return None
+            return _method_head(function) if isinstance(function, MethodType) else None
         function = transform[1]
     return session.code_of(function).untyped.span
+
+
+def _method_head(method: MethodType) -> Span | None:
+    """The first line of a bound method."""
+    code = getattr(method.__func__, "__code__", None)
+    if code is None:
+        return None
+    text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
+    start = len(text) - len(text.lstrip())
+    return Span(code.co_filename, code.co_firstlineno, start, code.co_firstlineno, len(text.encode()), code.co_name)
 
 
 def _places(request: Request) -> list[tuple[str, str]]:

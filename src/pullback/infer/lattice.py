@@ -67,7 +67,7 @@ def _merge(a: Type, b: Type) -> Type | None:
         case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
             return a if a == b else WEAK_BOOL
         case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if d == d2 and r == r2:
-            return Array(d, r, c and c2, o or o2)
+            return Array(d, r, c and c2, o or o2, _join_ones(a, b))
         case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
             return with_items(a, _join_all(x, y))
         case (Dict(k, x), Dict(k2, y)) if k == k2:
@@ -88,6 +88,16 @@ def _merge(a: Type, b: Type) -> Type | None:
             family_of(boxed).add(closure)
             return boxed
     return None
+
+
+def _join_ones(a: Array, b: Array) -> tuple[bool | None, ...]:
+    """What is known of the sizes of both."""
+    return known_ones([x if x == b.is_one(axis) else None for axis, x in enumerate(a.ones)])
+
+
+def known_ones(flags: Sequence[bool | None]) -> tuple[bool | None, ...]:
+    """Flags in the one form they have in types: empty when nothing is known."""
+    return () if all(flag is None for flag in flags) else tuple(flags)
 
 
 def family_of(type_: BoxedFunction) -> Family:

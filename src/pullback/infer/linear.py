@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pullback.infer.elementwise import array_sizes, elementwise, require_equal
 from pullback.infer.engine import Frame
+from pullback.infer.lattice import known_ones
 from pullback.infer.numbers import convert, promote
 from pullback.infer.values import AV
 from pullback.ir.node import Value
@@ -31,18 +32,20 @@ def matmul(cx: Frame, a: AV, b: AV) -> AV:
         return _inner(cx, a, b)
     left = cx.e("view_expand", a.value, axis=0) if a.type.rank == 1 else a.value
     right = cx.e("view_expand", b.value, axis=1) if b.type.rank == 1 else b.value
+    ones = [a.type.is_one(0)] * (a.type.rank - 1)
+    ones += [b.type.is_one(1)] if b.type.rank == 2 else []
     product = cx.e("matmul", left, right)
     zero = cx.e.integer(0)
     if a.type.rank == 1:
         product = cx.e("view_index", product, zero, axis=0)
     elif b.type.rank == 1:
         product = cx.e("view_index", product, zero, axis=1)
-    return _array(cx, product)
+    return _array(cx, product, ones)
 
 
-def _array(cx: Frame, value: Value) -> AV:
+def _array(cx: Frame, value: Value, ones: Sequence[bool | None]) -> AV:
     assert isinstance(value.type, ArrayRef)
-    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous), (value,))
+    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous, ones=known_ones(ones)), (value,))
 
 
 def _inner(cx: Frame, a: AV, b: AV) -> AV:

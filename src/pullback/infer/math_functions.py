@@ -13,7 +13,8 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, convert
-from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
+from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler, row_of
+from pullback.infer.samples import python_error
 from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.base import Prim, PublicName
@@ -29,10 +30,12 @@ def to_float(cx: Frame, av: AV, name: str) -> Value:
     """An argument of a math function as a machine float."""
     av = as_number(cx, av)
     if isinstance(av.type, Array):
-        raise cx.error(f"{name} takes a number, not {show(av.type)}", "math functions do not map over arrays",
-                       f"use np.{name.rpartition('.')[2]}")  # fmt: skip
+        mapped = f"numpy.{name.rpartition('.')[2]}"
+        help = f"use {mapped.replace('numpy', 'np')}" if row_of(mapped) is not None else "loop over the elements"
+        raise cx.error(f"{name} takes a number, not {show(av.type)}", "math functions do not map over arrays", help)
     if not isinstance(av.type, Number):
-        raise cx.error(f"{name} takes a number, not {show(av.type)}", "a number is needed")
+        raise cx.error(f"{name} takes a number, not {show(av.type)}", "a number is needed",
+                       raised=python_error(math.fabs, av.type))  # fmt: skip
     return convert(cx, av, DType.F64)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from pullback.diagnostic import CompileError
 from pullback.infer.advice import is_foreign, nearest, refusal
-from pullback.infer.engine import BUILTINS, Frame
+from pullback.infer.engine import BUILTINS, Code, Frame, outside_library
 from pullback.infer.lattice import depth
 from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
@@ -98,10 +99,17 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     if request is not None:
         return transformed_type(cx, request)
     if isinstance(value, python_types.FunctionType) and not is_foreign(value):
-        return Closure(cx.session.code_of(value), (), value.__name__)
+        return Closure(_code_of(cx, value), (), value.__name__)
     if callable(value) and not isinstance(value, np.generic):
         raise cx.error(*refusal(value, name))
     return None
+
+
+def _code_of(cx: Frame, function: python_types.FunctionType) -> Code:
+    try:
+        return cx.session.code_of(function)
+    except CompileError as error:
+        raise outside_library(error, function.__name__, cx.span) or error from None
 
 
 def transformed_type(cx: Frame, request: Any) -> Type:

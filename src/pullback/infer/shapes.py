@@ -96,7 +96,8 @@ def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         perm = tuple(axis_of(cx, axis, av.type.rank) for axis in axes) or tuple(reversed(range(av.type.rank)))
         if sorted(perm) != list(range(av.type.rank)):
             raise cx.error("axes don't match array", show(av.type))
-        return array_of(cx.e("view_transpose", av.value, perm=perm), av.type)
+        ones = [av.type.is_one(axis) for axis in perm]
+        return array_of(cx.e("view_transpose", av.value, perm=perm), av.type, ones)
 
     return dispatch(cx, [subject], rule)
 
@@ -133,8 +134,8 @@ def _outer(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
                 raise cx.error(f"np.outer takes 1-D arrays, not {show(av.type)}")
         a, b = operands
         assert isinstance(a.type, Array) and isinstance(b.type, Array)
-        column = array_of(cx.e("view_expand", a.value, axis=1), a.type)
-        row = array_of(cx.e("view_expand", b.value, axis=0), b.type)
+        column = array_of(cx.e("view_expand", a.value, axis=1), a.type, (a.type.is_one(0), True))
+        row = array_of(cx.e("view_expand", b.value, axis=0), b.type, (True, b.type.is_one(0)))
         return binary(cx, "*", column, row)
 
     return dispatch(cx, given, rule)

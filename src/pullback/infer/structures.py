@@ -17,7 +17,7 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import is_exception
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of, narrow
-from pullback.infer.views import array_element
+from pullback.infer.views import array_element, array_of
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import (
     Array,
@@ -106,7 +106,7 @@ def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
     if name == "T":
         perm = tuple(reversed(range(type_.rank)))
         view = cx.e("view_transpose", av.value, perm=perm)
-        return AV(Array(type_.dtype, type_.rank, type_.contiguous and type_.rank < 2), (view,))
+        return array_of(view, type_, tuple(reversed(type_.ones)))
     if name in ARRAY_METHODS:
         return AV(Closure(f"ndarray.{name}", (type_,), f"ndarray.{name}"), av.values)
     return None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.infer.engine import Frame
-from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL
+from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL, known_ones
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
@@ -23,17 +23,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-def array_of(value: Value, model: Array) -> AV:
-    """The abstract value of a view: writable as its model is."""
+def array_of(value: Value, model: Array, ones: Sequence[bool | None] = ()) -> AV:
+    """The abstract value of a view: writable as its model is.  `ones`: what is known of its sizes."""
     assert isinstance(value.type, ArrayRef)
-    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous, model.readonly), (value,))
+    known = known_ones(ones)
+    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous, model.readonly, known), (value,))
 
 
 def integer(cx: Frame, index: AV) -> Value:
     """An index as a machine int."""
     index = as_number(cx, index)
     if not isinstance(index.type, Number) or index.type.dtype.is_float:
-        raise cx.error(f"an index must be an int, not {show(index.type)}", "convert with int(...) if that is meant")
+        help = "convert with int(...)" if isinstance(index.type, Number) else ""
+        raise cx.error(f"an index must be an int, not {show(index.type)}", "ints, slices and arrays of them are", help)
     return convert(cx, index, DType.I64)
 
 
@@ -127,26 +129,33 @@ def array_element(cx: Frame, subject: AV, index: Value) -> AV:
     assert isinstance(subject.type, Array)
     if subject.type.rank == 1:
         return AV(Number(subject.type.dtype, weak=False), (cx.e("array_get", subject.value, index),))
-    return array_of(cx.e("view_index", subject.value, index, axis=0), subject.type)
+    return array_of(cx.e("view_index", subject.value, index, axis=0), subject.type, subject.type.ones[1:])
 
 
 def view(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
     """The view that ints, slices and None pick."""
     assert isinstance(subject.type, Array)
     value, axis, source = subject.value, 0, 0
+    ones: list[bool | None] = []
     for part in parts:
         match part.type:
             case NoneType():
                 value = cx.e("view_expand", value, axis=axis)
+                ones.append(True)
                 axis += 1
             case Slice():
+                ones.append(subject.type.is_one(source) if _is_full(part) else None)
                 value = _sliced(cx, value, part, axis)
                 axis, source = axis + 1, source + 1
             case _:
                 size = cx.e("array_size", value, axis=axis)
                 value = cx.e("view_index", value, _axis_index(cx, part, size, source), axis=axis)
                 source += 1
-    return array_of(value, subject.type)
+    return array_of(value, subject.type, [*ones, *subject.type.ones[source:]])
+
+
+def _is_full(part: AV) -> bool:
+    return isinstance(part.type, Slice) and all(isinstance(p, NoneType) for p in part.type.parts)
 
 
 # --------------------------------------------------------------------------------------------------- slices

@@ -28,6 +28,7 @@ class _Printer:
     def __init__(self, source: bool) -> None:
         self.names: dict[Value, str] = {}
         self.taken: set[str] = set()
+        self.counts: dict[str, int] = {}
         self.lines: list[str] = []
         self.source = source
         self.last: Span | None = None
@@ -37,10 +38,11 @@ class _Printer:
         if found is not None:
             return found
         base = value.name or "v"
-        name, number = (base, 0) if value.name else ("v0", 0)
-        while name in self.taken:
-            number += 1
-            name = f"{base}{number}"
+        number = self.counts.get(base, -1 if value.name else 0)
+        name = base if number < 0 else f"{base}{number}"
+        self.counts[base] = number + 1
+        if name in self.taken:  # x1 may be the user's own name
+            return self.name(value)
         self.taken.add(name)
         self.names[value] = name
         return name

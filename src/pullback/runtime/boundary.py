@@ -216,7 +216,8 @@ def _array(value: np.ndarray, where: str) -> Type:
         raise Unsupported(where, f"an array of dtype {value.dtype}{reason}", help)
     if not value.flags.aligned:
         raise Unsupported(where, "a misaligned array", f"write {where}.copy()")
-    return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable)
+    ones = tuple(size == 1 for size in value.shape)
+    return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable, ones)
 
 
 def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:
@@ -243,16 +244,16 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
     if isinstance(value, np.ma.MaskedArray):
         return "a masked array", f"pass {x}.filled(value), or {x}.data and {x}.mask"
     if isinstance(value, np.ndarray):
-        return f"a {name}, a subclass of ndarray", f"write np.asarray({x})"
+        return f"of class {name}, a subclass of ndarray", f"write np.asarray({x})"
     if isinstance(value, np.generic):
         return _scalar(value, name, x)
     if isinstance(value, complex):
         return "complex: complex numbers are not supported", f"pass {x}.real and {x}.imag"
     for base in (bool, int, float, str, tuple, list, dict):
         if isinstance(value, base):
-            return f"a {name}, a subclass of {base.__name__}", f"write {base.__name__}({x})"
+            return f"of class {name}, a subclass of {base.__name__}", f"write {base.__name__}({x})"
     if any(hasattr(kind, mark) for mark in ("__array__", "__dlpack__", "__array_interface__")):
-        return f"a {name}, an array of another library", f"write np.asarray({x})"
+        return f"of class {name}, an array of another library", f"write np.asarray({x})"
     if isinstance(value, range):
         return "a range", f"pass its bounds, or list({x})"
     if isinstance(value, set | frozenset):
@@ -267,7 +268,7 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
 def _scalar(value: np.generic, name: str, x: str) -> tuple[str, str]:
     """`_refusal` of a NumPy scalar."""
     if type(value) in (np.longlong, np.intc):
-        return f"a {name}", f"write np.int64({x}) or np.int32({x})"
+        return f"of class {name}", f"write np.int64({x}) or np.int32({x})"
     reason, help = _conversion(value.dtype, x)
     before, cast, after = help.partition(f"{x}.astype(")
-    return f"a {name}{reason}", before + after.replace(")", f"({x})", 1) if cast else help
+    return f"of class {name}{reason}", before + after.replace(")", f"({x})", 1) if cast else help

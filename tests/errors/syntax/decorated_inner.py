@@ -1,12 +1,15 @@
-"""A nested function cannot have a decorator."""
+"""A decorator whose wrapper takes any arguments."""
 
 
-def twice(g):
-    return g
+def logged(g):
+    def wrapper(*arguments):
+        return g(*arguments)
+
+    return wrapper
 
 
 def f(x):
-    @twice
+    @logged
     def g(y):
         return y * x
 

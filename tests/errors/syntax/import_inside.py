@@ -1,10 +1,10 @@
-"""Imports belong at the top of the module."""
+"""A module that is loaded only when the line runs."""
 
 
 def f(x):
-    import math
+    import no_such_module
 
-    return math.sin(x)
+    return no_such_module.scale * x
 
 
 ARGS = (2.0,)

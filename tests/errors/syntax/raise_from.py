@@ -1,9 +1,9 @@
-"""`raise ... from ...` is not in the language yet."""
+"""The cause of an exception cannot be attached."""
 
 
 def f(x):
     if x < 0.0:
-        raise ValueError("negative") from None
+        raise ValueError("negative") from KeyError("sign")
     return x
 
 

@@ -1,0 +1,351 @@
+"""Fuses elementwise ops: chains into one block, neighbours over one space into one pass, zeroed targets into results.
+
+    u = elementwise (n, a, x) {mul}                  s = elementwise outputs=(sum) (n, a, x, b)
+    v = elementwise (n, u, b) {add}           ->       {mul, add, tanh}
+    s = elementwise outputs=(sum) (n, v) {tanh}
+
+    z = array_zeros n; elementwise outputs=(inc) (n, x -> z)     ->    z = elementwise outputs=(new) (n, x)
+
+A producer that writes nothing but the array its only reader takes moves into the reader, also where the reader's
+space is wider because another operand decides it at run time: the elements are the same.  Ops move down past others
+only where no write in between touches what they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.analysis.effects import (
+    ALLOCATIONS,
+    CALLS,
+    VIEWS,
+    Memory,
+    elementwise_inputs,
+    elementwise_targets,
+    is_reference,
+)  # fmt: skip
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.walk import clone_ops, uses
+from pullback.prims.base import get
+
+__all__ = ["run"]
+
+MOST_INPUTS = 32
+MOST_OPS = 400
+
+
+def run(function: Function, program: Program) -> None:
+    """Fuse in every block of the function, inner blocks first."""
+    if any(op.name == "elementwise" for op in function.body.walk()):
+        _Fuser(function, program).block(function.body)
+
+
+def _outputs(op: Op) -> tuple[str, ...]:
+    outputs = op.attrs["outputs"]
+    assert isinstance(outputs, tuple)
+    return outputs
+
+
+def _rank(op: Op) -> int:
+    return int(str(op.attrs["rank"]))
+
+
+def _sizes(op: Op) -> list[Value]:
+    return op.operands[: _rank(op)]
+
+
+class _Fuser:
+    def __init__(self, function: Function, program: Program) -> None:
+        self.memory = Memory(function, program)
+        self.count = uses(function.body)
+        self.params = set(function.body.params)
+        self.maker: dict[Value, Op] = {r: op for op in function.body.walk() for r in op.results}
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            if op.name != "elementwise":
+                for inner in op.blocks:
+                    self.block(inner)
+        if sum(op.name in ("elementwise", "array_zeros", "array_empty") for op in block.ops) < 2:
+            return
+        self.targets(block)
+        self.chains(block)
+        self.targets(block)
+        self.neighbours(block)
+
+    # -------------------------------------------------------------------------------------------------- targets
+
+    def targets(self, block: Block) -> None:
+        """The first addition to a zeroed array of the same shape, or the first filling of a fresh one, makes it."""
+        fresh = {op.result: i for i, op in enumerate(block.ops) if op.name in ("array_zeros", "array_empty")}
+        if not fresh:
+            return
+        first = self.first_uses(block, fresh)
+        dropped: set[Op] = set()
+        for value, at in fresh.items():
+            made = block.ops[at]
+            op = first.get(value)
+            if op is None or op.name != "elementwise" or op not in block.ops or _sizes(op) != made.operands:
+                continue
+            if self.becomes_result(op, value, made.name):
+                dropped.add(made)
+                self.maker[value] = op
+        block.ops = [op for op in block.ops if op not in dropped]
+
+    def first_uses(self, block: Block, wanted: dict[Value, int]) -> dict[Value, Op]:
+        """The first op of the block that uses each value, nested uses included."""
+        found: dict[Value, Op] = {}
+        for op in block.ops:
+            inner = [v for b in op.blocks for v in uses(b)] if op.name != "elementwise" else []
+            for value in (*op.operands, *inner):
+                if value in wanted:
+                    found.setdefault(value, op)
+        return found
+
+    def becomes_result(self, op: Op, value: Value, made: str) -> bool:
+        outputs = list(_outputs(op))
+        places = self.places(op)
+        mine = [i for i, place in enumerate(places) if place is value]
+        kinds = {outputs[i] for i in mine}
+        if not mine or value in elementwise_inputs(op):
+            return False
+        if kinds == {"set"} and len(mine) == 1:
+            pass
+        elif kinds != {"inc"} or made != "array_zeros":
+            return False
+        (body,) = op.blocks
+        total = body.results[mine[0]]
+        for i in mine[1:]:
+            total = self.append(body, "add", total, body.results[i])
+        body.results[mine[0]] = total
+        outputs[mine[0]] = "new"
+        keep = [i for i in range(len(outputs)) if i not in mine[1:]]
+        self.rebuild(op, elementwise_inputs(op), [(outputs[i], places[i], body.results[i]) for i in keep])
+        return True
+
+    def append(self, body: Block, name: str, *operands: Value) -> Value:
+        result = Value(operands[0].type)
+        body.ops.append(Op(get(name), operands, [result]))
+        return result
+
+    def places(self, op: Op) -> list[Value]:
+        """Per output the result or the target."""
+        targets, results = iter(elementwise_targets(op)), iter(op.results)
+        return [next(targets) if kind in ("inc", "set") else next(results) for kind in _outputs(op)]
+
+    def rebuild(self, op: Op, inputs: Sequence[Value], rows: Sequence[tuple[str, Value, Value]]) -> None:
+        """Give the op these inputs and outputs (kind, place, value of the block)."""
+        rank = _rank(op)
+        written = [place for kind, place, _ in rows if kind in ("inc", "set")]
+        op.results = [place for kind, place, _ in rows if kind not in ("inc", "set")]
+        op.operands = [*op.operands[:rank], *inputs, *written]
+        op.attrs = {**op.attrs, "outputs": tuple(kind for kind, _, _ in rows), "targets": len(written)}
+        op.blocks[0].results = [value for _, _, value in rows]
+
+    # --------------------------------------------------------------------------------------------------- chains
+
+    def chains(self, block: Block) -> None:
+        """Producers into their only readers, the last readers first."""
+        position = len(block.ops) - 1
+        while position >= 0:
+            op = block.ops[position]
+            producer = self.producer(block, op, position) if op.name == "elementwise" else None
+            if producer is None:
+                position -= 1
+                continue
+            self.inline(producer, op)
+            block.ops.remove(producer)
+            position -= 1
+
+    def producer(self, block: Block, op: Op, position: int) -> Op | None:
+        """An input's maker that may move into the op."""
+        for value in dict.fromkeys(elementwise_inputs(op)):
+            made = self.maker.get(value)
+            if made is None or made.name != "elementwise" or made is op or _outputs(made) != ("new",):
+                continue
+            own = elementwise_inputs(op).count(value)
+            if self.count.get(value, 0) != own or made not in block.ops[:position]:
+                continue
+            if not self.same_space(made, op) or self.too_big(made, op):
+                continue
+            between = block.ops[block.ops.index(made) + 1 : position]
+            if self.may_move(made, between) and self.apart(made, op):
+                return made
+        return None
+
+    def same_space(self, made: Op, op: Op) -> bool:
+        """The same sizes, or wider ones that a run-time broadcast decides."""
+        if _rank(made) != _rank(op):
+            return False
+        return all(m is n or self.decides(n, m) for m, n in zip(_sizes(made), _sizes(op), strict=True))
+
+    def decides(self, wide: Value, size: Value) -> bool:
+        """Is `wide` the size, or another where the size is 1."""
+        op = self.maker.get(wide)
+        return op is not None and op.name == "select" and size in op.operands[1:] and self.maker.get(size) is not None
+
+    def too_big(self, a: Op, b: Op) -> bool:
+        inputs = len(elementwise_inputs(a)) + len(elementwise_inputs(b))
+        return inputs > MOST_INPUTS or len(a.blocks[0].ops) + len(b.blocks[0].ops) > MOST_OPS
+
+    def may_move(self, op: Op, between: Sequence[Op]) -> bool:
+        """Can an op that writes nothing run after those in between."""
+        read = [v for v in elementwise_inputs(op) if is_reference(v.type)]
+        return not any(self.writes(other, read) for other in between)
+
+    def writes(self, op: Op, read: Sequence[Value]) -> bool:
+        """Does the op, or one inside it, write (or free) memory that one of these values refers to."""
+        if op.name in CALLS:
+            roots = {self.memory.world(), *(self.memory.root(v) for v in op.operands if is_reference(v.type))}
+            return any(self.memory.root(v) in roots for v in read)
+        written = elementwise_targets(op) if op.name == "elementwise" else []
+        if not op.blocks and (op.name == "free" or "write" in op.prim.effects):
+            written = op.operands[:1]
+        if any(self.meet(target, v) for target in written for v in read if is_reference(target.type)):
+            return True
+        return any(self.writes(inner, read) for b in op.blocks for inner in b.ops)
+
+    def base(self, value: Value) -> Value:
+        """The array that a chain of views looks at."""
+        while (op := self.maker.get(value)) is not None and op.name in VIEWS:
+            value = op.operands[0]
+        return value
+
+    def meet(self, a: Value, b: Value) -> bool:
+        """May two references share memory.  What one function allocates is no other array of it."""
+        if self.memory.root(a) is not self.memory.root(b):
+            return False
+        first, second = self.base(a), self.base(b)
+        if first is second:
+            return True
+        made = [self.maker.get(v) for v in (first, second)]
+        fresh = [op is not None and op.name in ALLOCATIONS for op in made]
+        settled = [new or v in self.params for new, v in zip(fresh, (first, second), strict=True)]
+        return not (any(fresh) and all(settled))
+
+    def apart(self, made: Op, op: Op) -> bool:
+        """No target of the op shares memory with an input of the producer, unless it is the very same view."""
+        for target in elementwise_targets(op):
+            for value in elementwise_inputs(made):
+                if is_reference(value.type) and value is not target and self.meet(value, target):
+                    return False
+        return True
+
+    def inline(self, made: Op, op: Op) -> None:
+        """Put the producer's block in front of the reader's."""
+        value = made.result
+        (source,), (body,) = made.blocks, op.blocks
+        mapping: dict[Value, Value] = {}
+        params, inputs = [], []
+        for param, operand in zip(source.params, elementwise_inputs(made), strict=True):
+            mapping[param] = Value(param.type, param.name)
+            params.append(mapping[param])
+            inputs.append(operand)
+        copies = clone_ops(source.ops, mapping)
+        (yielded,) = source.results
+        produced = mapping.get(yielded, yielded)
+        rename: dict[Value, Value] = {}
+        for param, operand in zip(body.params, elementwise_inputs(op), strict=True):
+            if operand is value:
+                rename[param] = produced
+            else:
+                params.append(param)
+                inputs.append(operand)
+        rows = list(zip(_outputs(op), self.places(op), body.results, strict=True))
+        _rename(body, rename)
+        body.ops[0:0] = copies
+        body.params = params
+        self.rebuild(op, inputs, [(kind, place, rename.get(v, v)) for kind, place, v in rows])
+        self.merge_inputs(op)
+
+    def merge_inputs(self, op: Op) -> None:
+        """Each operand once."""
+        (body,) = op.blocks
+        seen: dict[Value, Value] = {}
+        rename: dict[Value, Value] = {}
+        params, inputs = [], []
+        for param, operand in zip(body.params, elementwise_inputs(op), strict=True):
+            if operand in seen:
+                rename[param] = seen[operand]
+                self.count[operand] = self.count.get(operand, 1) - 1
+            else:
+                seen[operand] = param
+                params.append(param)
+                inputs.append(operand)
+        rows = list(zip(_outputs(op), self.places(op), body.results, strict=True))
+        _rename(body, rename)
+        body.params = params
+        self.rebuild(op, inputs, [(kind, place, rename.get(v, v)) for kind, place, v in rows])
+
+    # ----------------------------------------------------------------------------------------------- neighbours
+
+    def neighbours(self, block: Block) -> None:
+        """An op joins a later one over the same space if they read a common array and nothing stands in between."""
+        position = 0
+        while position < len(block.ops):
+            op = block.ops[position]
+            other = self.partner(block, op, position) if op.name == "elementwise" else None
+            if other is None:
+                position += 1
+                continue
+            self.join(op, other)
+            block.ops.remove(op)
+
+    def partner(self, block: Block, op: Op, position: int) -> Op | None:
+        mine = {v for v in elementwise_inputs(op) if is_reference(v.type)}
+        for other in block.ops[position + 1 :]:
+            if self.uses_results(other, op):
+                return None
+            if (
+                other.name == "elementwise" and _sizes(other) == _sizes(op) and not self.too_big(op, other)
+                and not mine.isdisjoint(elementwise_inputs(other)) and self.independent(op, other)
+            ):  # fmt: skip
+                return other
+            if not self.may_pass(op, other):
+                return None
+        return None
+
+    def uses_results(self, other: Op, op: Op) -> bool:
+        results = set(op.results)
+        return not results.isdisjoint(other.operands) or any(not results.isdisjoint(uses(b)) for b in other.blocks)
+
+    def may_pass(self, op: Op, other: Op) -> bool:
+        """Can the op run after the other one."""
+        if _outputs(op).count("inc") or _outputs(op).count("set"):
+            # A write stays before checks and before all that may see it.
+            if other.name not in VIEWS and (other.prim.effects or other.blocks):
+                return False
+        return self.may_move(op, [other])
+
+    def independent(self, a: Op, b: Op) -> bool:
+        """No write of one meets a read or write of the other, unless it is element by element in the same view."""
+        for first, second in ((a, b), (b, a)):
+            for target in elementwise_targets(first):
+                for value in (*elementwise_inputs(second), *elementwise_targets(second)):
+                    if is_reference(value.type) and self.meet(value, target):
+                        return False
+        return True
+
+    def join(self, op: Op, other: Op) -> None:
+        """Both blocks in one, the first op's before the other's; it stands where the other stood."""
+        (first,), (second,) = op.blocks, other.blocks
+        rows = [
+            *zip(_outputs(op), self.places(op), first.results, strict=True),
+            *zip(_outputs(other), self.places(other), second.results, strict=True),
+        ]
+        inputs = [*elementwise_inputs(op), *elementwise_inputs(other)]
+        second.params = [*first.params, *second.params]
+        second.ops = [*first.ops, *second.ops]
+        self.rebuild(other, inputs, rows)
+        self.merge_inputs(other)
+        for result in other.results:
+            self.maker[result] = other
+
+
+def _rename(body: Block, mapping: dict[Value, Value]) -> None:
+    if not mapping:
+        return
+    for op in body.walk():
+        op.operands = [mapping.get(v, v) for v in op.operands]
+        for inner in op.blocks:
+            inner.results = [mapping.get(v, v) for v in inner.results]

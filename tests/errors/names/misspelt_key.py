@@ -1,0 +1,8 @@
+"""A misspelt key."""
+
+
+def f(p):
+    return p["wieght"]
+
+
+ARGS = ({"weight": 1.0},)

@@ -1,8 +1,0 @@
-"""max() of an empty tuple."""
-
-
-def f(x):
-    return max(()) * x
-
-
-ARGS = (2.0,)

@@ -1,0 +1,8 @@
+"""None has no order."""
+
+
+def f(x):
+    return x < None
+
+
+ARGS = (2.0,)
