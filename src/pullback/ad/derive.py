@@ -26,6 +26,7 @@ from pullback.ad.shadows import (
     scalar_zero,
     zero_array,
 )  # fmt: skip
+from pullback.ad.sweep import sweep
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
@@ -71,7 +72,7 @@ def _array_gradient(reverse: Reverse, value: Value) -> Value:
 def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outputs: Sequence[int]) -> Function:
     """Results, then the gradient of the sum of `outputs` with respect to each parameter of `wrt`."""
     primal = Primal(derivations, function, wrt, outputs)
-    primal.sweep()
+    sweep(primal)
 
     def seed(reverse: Reverse) -> None:
         for place in outputs:
@@ -110,7 +111,7 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
     primal.body.params += mirrors
     for value in mirrors:
         primal.tables.home[value] = primal.body
-    primal.sweep(mirrors)
+    sweep(primal, mirrors)
     active = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in active if is_float_scalar(v.type)]
     arrays = [Value(v.type, "c") for v in active if isinstance(v.type, ArrayRef)]
@@ -175,7 +176,7 @@ def vjp(
         return _rerun(derivations, function, wrt, names)
     outputs = _float_results(function)
     primal = Primal(derivations, function, wrt, outputs)
-    primal.sweep()
+    sweep(primal)
     wanted = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in wanted]
 
@@ -203,7 +204,7 @@ def _reruns(program: Program, function: Function) -> bool:
     pending = [function]
     while pending:
         for op in pending.pop().body.walk():
-            if op.name in ("box", "unbox", "slot_get", "slot_inc") or any(is_mirrored(v.type) for v in op.results):
+            if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc") or any(is_mirrored(v.type) for v in op.results):
                 return True
             if arrays and any(isinstance(v.type, ArrayRef) for block in op.blocks for v in block.params):
                 return True
@@ -229,7 +230,7 @@ def _rerun(
     forward.body.results.append(make_record(e, names.box, 0, kept))
     outputs = _float_results(function)
     primal = Primal(derivations, function, wrt, outputs)
-    primal.sweep()
+    sweep(primal)
     wanted = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in wanted]
     for value in incoming:

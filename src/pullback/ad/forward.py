@@ -268,6 +268,11 @@ class Forward:
             name = self.types.box(str(op.attrs["name"]))
             self.set(op.result, make_record(e, name, op.attrs["variant"], slots))
 
+    def op_box_null(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.active(op.result):
+            self.set(op.result, e("box_null", name=self.types.box(str(op.attrs["name"]))))
+
     def op_unbox(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         source, name = self.tangent(op.operands[0]), str(op.attrs["name"])

@@ -1,13 +1,9 @@
-"""The forward half of a derivation: a copy of the function, the facts about it, and what the reverse half needs added.
+"""The forward half of a derivation: a copy of the function, the facts about it, and places for what is added.
 
-    for n, r0:                             s = array_size a           sizes of active arrays
-      body (k, r): r1 = mul r, x    ->     for n, r0: ...             unchanged
-    while c: ...                           while c, zero: ...         + a counted trip
-    b = box v, c                           b' = box 0.0, c'           + a shadow for every record
-    y = call f(x)                          y, record = call f.aug(x)
+`sweep` adds what the reverse half needs, `reverse` reads the facts, `residuals` adds stores.
 
-No op of the forward half touches an accumulator: shadows are only made here, and only those of records and of buffers
-of references, whose identity must be known.  Array values get their accumulators in the reverse half.
+    y = elementwise n, a     active(y): does it carry derivative        size(y, 0) = n
+    s = array_zeros m        home(s): its block                         settled_copy(s, op): what op read, for later
 """
 
 from __future__ import annotations
@@ -223,13 +219,7 @@ class Primal:
             self._copies[at, array] = found
         return found
 
-    # ------------------------------------------------------------------------------------------- the forward sweep
-
-    def sweep(self, mirrors: Sequence[Value] = ()) -> None:
-        """Add what the reverse half needs.  `mirrors`: shadows given for the inputs that have one."""
-        given = [v for v in self.inputs if is_mirrored(v.type)]
-        self.mirrors.update(zip(given, mirrors, strict=True))
-        _Sweep(self).block(self.body)
+    # --------------------------------------------------------------------------------------- what shadows are made of
 
     def size(self, e: Emitter, array: Value, axis: int) -> Value:
         """The size of an axis, without referring to the array where that is possible."""
@@ -285,159 +275,6 @@ class Primal:
                 assert isinstance(type_, Buffer)
                 return e("buffer_zeros", self.length(value), element=type_.element)
         return self.mirrors[value]
-
-
-class _Sweep:
-    """Rebuilds every block of the forward half, op by op."""
-
-    def __init__(self, primal: Primal) -> None:
-        self.primal = primal
-        self.types = primal.types
-
-    def block(self, block: Block) -> None:
-        old, block.ops = block.ops, []
-        e = Emitter(block)
-        for param in block.params:
-            self.value(e, param)
-        for new in block.ops:
-            self.primal.enter(new, block)
-        for op in old:
-            e.span = op.span
-            start = len(block.ops)
-            rule = getattr(self, f"op_{op.name}", None)
-            if rule is None:
-                block.ops.append(op)
-            else:
-                rule(e, op)
-            for result in op.results:
-                self.value(e, result)
-            for new in block.ops[start:]:
-                self.primal.enter(new, block)
-
-    def value(self, e: Emitter, value: Value) -> None:
-        """Sizes of an active array; a shadow of zeros for an active record that has none yet."""
-        primal = self.primal
-        if isinstance(value.type, ArrayRef) and primal.active(value):
-            primal.sizes[value] = [primal.size(e, value, axis) for axis in range(value.type.rank)]
-        elif primal.mirrored(value) and value not in primal.mirrors:
-            if not isinstance(value.type, Box):
-                raise InternalError(f"no shadow of {value!r}")
-            shadow = self.types.machine(value.type)
-            assert shadow is not None
-            callee = primal.derivations.zeros(value.type.name)
-            primal.mirrors[value] = e.append(get("call"), [value], attrs={"callee": callee}, types=[shadow]).result
-
-    def mirror_type(self, value: Value) -> Machine:
-        type_ = self.types.machine(value.type)
-        assert type_ is not None
-        return type_
-
-    def new_mirror(self, value: Value) -> Value:
-        shadow = Value(self.mirror_type(value), value.name)
-        self.primal.mirrors[value] = shadow
-        return shadow
-
-    def op_free(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        self.primal.frees.append(op)
-
-    def op_if(self, e: Emitter, op: Op) -> None:
-        places = [i for i, v in enumerate(op.results) if self.primal.mirrored(v)]
-        for block in op.blocks:
-            self.block(block)
-            block.results += [self.primal.mirrors[block.results[i]] for i in places]
-        op.results += [self.new_mirror(op.results[i]) for i in places]
-        e.block.ops.append(op)
-
-    def op_for(self, e: Emitter, op: Op) -> None:
-        self.loop(e, op, 1)
-
-    def op_while(self, e: Emitter, op: Op) -> None:
-        self.loop(e, op, 0)
-
-    def loop(self, e: Emitter, op: Op, offset: int) -> None:
-        primal, body = self.primal, op.blocks[-1]
-        places = [i for i, v in enumerate(op.results) if primal.mirrored(v)]
-        inits = [primal.mirrors[op.operands[offset + i]] for i in places]
-        body.params += [self.new_mirror(body.params[offset + i]) for i in places]
-        self.block(body)
-        body.results += [primal.mirrors[body.results[i]] for i in places]
-        op.operands += inits
-        op.results += [self.new_mirror(op.results[i]) for i in places]
-        if op.name == "while":
-            op.blocks[0].params += [Value(v.type, v.name) for v in inits]
-            if primal.busy(op):
-                self.count(e, op)
-        e.block.ops.append(op)
-
-    def count(self, e: Emitter, op: Op) -> None:
-        """An extra carried integer counts the trips."""
-        cond, body = op.blocks
-        trip, total = Value(I64, "trip"), Value(I64, "trips")
-        cond.params.append(Value(I64, "trip"))
-        body.params.append(trip)
-        inner = Emitter(body, op.span)
-        body.results.append(inner("add", trip, inner.integer(1)))
-        for new in body.ops[-2:]:
-            self.primal.enter(new, body)
-        op.operands.append(e.integer(0))
-        op.results.append(total)
-        self.primal.trips[op] = (trip, total)
-
-    def op_box(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        if self.primal.mirrored(op.result):
-            name, variant = str(op.attrs["name"]), op.attrs["variant"]
-            kept = [v for v in op.operands if self.types.carries(v.type)]
-            slots = [self.primal.fresh_shadow(e, v) for v in kept]
-            self.primal.mirrors[op.result] = make_record(e, self.types.box(name), variant, slots)
-
-    def op_unbox(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        places = self.types.positions(str(op.attrs["name"]), int(str(op.attrs["variant"])))
-        for result, place in zip(op.results, places, strict=True):
-            if self.primal.mirrored(result) and place is not None:
-                self.primal.mirrors[result] = self.slot(e, op, op.operands[0], place, self.mirror_type(result))
-
-    def op_slot_get(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        if self.primal.mirrored(op.result):
-            place = slot_place(self.types, op)
-            self.primal.mirrors[op.result] = self.slot(e, op, op.operands[0], place, self.mirror_type(op.result))
-
-    def slot(self, e: Emitter, op: Op, record: Value, place: int, type_: Machine) -> Value:
-        return e("slot_get", self.primal.mirrors[record], **slot_attrs(op, place), type=type_)
-
-    def op_buffer(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        if self.primal.mirrored(op.result):
-            shadow = self.mirror_type(op.result)
-            assert isinstance(shadow, Buffer)
-            self.primal.mirrors[op.result] = e("buffer", op.operands[0], element=shadow.element)
-
-    def op_buffer_put(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        buffer, index, value = op.operands
-        if self.primal.mirrored(buffer):
-            e.op("buffer_put", self.primal.mirrors[buffer], index, self.primal.fresh_shadow(e, value))
-
-    def op_buffer_get(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        if self.primal.mirrored(op.result):
-            self.primal.mirrors[op.result] = e("buffer_get", self.primal.mirrors[op.operands[0]], op.operands[1])
-
-    def op_call(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
-        primal = self.primal
-        if not primal.busy(op):
-            return
-        mask = Mask(tuple(map(primal.active, op.operands)), tuple(map(primal.active, op.results)))
-        split = primal.derivations.split(str(op.attrs["callee"]), mask)
-        record = Value(Box(split.box), "record")
-        primal.calls[op] = Call(mask, split, record, list(op.operands), list(op.results))
-        op.attrs["callee"] = split.augmented
-        op.operands += [primal.mirrors[v] for v in op.operands if primal.mirrored(v)]
-        op.results += [self.new_mirror(v) for v in op.results if primal.mirrored(v)] + [record]
 
 
 def slot_place(types: ShadowTypes, op: Op) -> int:

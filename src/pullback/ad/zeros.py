@@ -53,6 +53,9 @@ def _zero(derivations: Derivations, e: Emitter, value: Value, type_: Machine) ->
         case ArrayRef():
             return coerce(e, zero_array(e, value.type, array_sizes(e, value)), type_)
         case Box(inner):
+            functions = derivations.program.functions.values()
+            if any(op.name == "box_null" and op.attrs["name"] == inner for f in functions for op in f.body.walk()):
+                raise InternalError("the shadow of a record of unknown origin that may hold a placeholder")
             callee = derivations.zeros(inner)
             return e.append(get("call"), [value], attrs={"callee": callee}, types=[type_]).result
     raise InternalError("the shadow of a record of unknown origin that holds buffers")

@@ -20,8 +20,8 @@ __all__ = ["run"]
 
 # Functions that cost more than a store and a load of their value.
 EXPENSIVE = frozenset({
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos",
-    "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "pow", "cbrt", "atan2", "hypot",
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "pow", "cbrt", "atan2", "hypot",
 })  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _written_between(earlier: Op, later: Op, block: Block, memory: Memory) -> bo
     if not written:
         return False
     between = block.ops[block.ops.index(earlier) : block.ops.index(later)]
-    inside = {op for op in between} | {inner for op in between for b in op.blocks for inner in b.walk()}
+    inside = set(between) | {inner for op in between for b in op.blocks for inner in b.walk()}
     return not inside.isdisjoint(written)
 
 
