@@ -363,11 +363,25 @@ def second(
     weights: Weights = None,
 ) -> list[float]:
     """Hessian times a direction: the gradient of the directional derivative, by duals of duals."""
-    rebound, count = fresh(function), _count(arguments, argnums)
+    return along_all(function, arguments, argnums, [directions], weights)
 
-    def along(*moved: Any) -> Any:
-        return _directional(rebound, moved, argnums, list(directions), weights)
 
+def along_all(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    argnums: Sequence[int],
+    directions: Sequence[Sequence[float]],
+    weights: Weights = None,
+) -> list[float]:
+    """The gradient of the derivative along each direction in turn: two directions give third derivatives."""
+    count = _count(arguments, argnums)
+
+    def nest(inner: Callable[..., Any], direction: Sequence[float], inner_weights: Weights) -> Callable[..., Any]:
+        return lambda *moved: _directional(inner, moved, argnums, list(direction), inner_weights)
+
+    along = fresh(function)
+    for depth, direction in enumerate(directions):
+        along = nest(along, direction, weights if depth == 0 else None)
     with np.errstate(all="ignore"):
         return [
             float(base(_directional(along, arguments, argnums, _unit(count, position), None)))

@@ -805,7 +805,7 @@ class Foreign:
         (range(3), "range"),
         (type("Sub", (int,), {})(3), "int(x)"),
         (object(), "not supported"),
-        ([1.0, (2.0, 1j)], "argument[1][1]"),
+        ([1.0, (2.0, 1j)], "x[1][1]"),
         (abs, "cannot be passed"),
     ],
 )

@@ -9,7 +9,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import linecache
+import math
 import re
 import traceback
 from pathlib import Path
@@ -90,3 +93,91 @@ def test_compile_errors_name_line_and_caret(path: Path) -> None:
         assert "^" in text, text
     except (TypeError, ValueError, OverflowError):
         return
+
+
+# ------------------------------------------------------------------------------- what no golden file can show
+
+
+def from_text(text: str, name: str, file: str) -> Any:
+    """A function as a notebook, a doctest or a prompt makes it: its text is found only through `linecache`."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace: dict[str, Any] = {"math": math}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace[name]
+
+
+@pytest.mark.parametrize("file", ["<ipython-input-3-0a1b>", "/tmp/ipykernel_12/34.py", "<doctest model[1]>", "<stdin>"])
+def test_functions_that_are_in_no_file(file: str) -> None:
+    f = from_text("x0 = 1.0\ndef f(x):\n    return x * x + x0\n", "f", file)
+    assert pb.grad(f)(3.0) == 6.0
+    g = from_text("def g(x):\n    return x.foo\n", "g", file)
+    with pytest.raises(pb.CompileError) as info:
+        pb.jit(g)(3.0)
+    assert f"--> {file}:2:12 in g" in str(info.value)
+    assert "2 |     return x.foo" in str(info.value)
+
+
+def test_the_traceback_has_no_frames_of_the_compiler() -> None:
+    with pytest.raises(pb.CompileError) as info:
+        pb.jit(lambda x: x.foo)(2.0)
+    assert len(traceback.extract_tb(info.value.__traceback__)) <= 5
+    assert info.value.__cause__ is None and info.value.__suppress_context__
+
+
+def test_errors_of_types_are_type_errors() -> None:
+    with pytest.raises(TypeError):
+        pb.jit(lambda x: x + None)(2.0)
+    with pytest.raises(TypeError):
+        pb.jit(lambda x: math.sin(x, x))(2.0)
+
+
+def cached(x):
+    @functools.lru_cache
+    def g(y):
+        return y * x
+
+    return g(x)
+
+
+def test_the_insides_of_the_library_are_only_noted() -> None:
+    with pytest.raises(pb.CompileError) as info:
+        pb.jit(cached)(2.0)
+    text = str(info.value)
+    assert "lru_cache(), of Python's own library, cannot be compiled" in text
+    assert "@functools.lru_cache\n" in text and "note: the reason stands at" in text
+
+
+LONG = {
+    "parentheses": "def f(x):\n    return " + "(" * 150 + "x" + ")" * 150 + "\n",
+    "terms": "def f(x):\n    return " + " + ".join(["x"] * 900) + "\n",
+    "signs": "def f(x):\n    return " + "-" * 400 + "x\n",
+    "calls": "def f(x):\n    return " + "math.sin(" * 60 + "x" + ")" * 60 + "\n",
+    "lines": "def f(x):\n    r = x\n" + "    r = r * 0.99 + x\n" * 500 + "    return r\n",
+    "cases": "def f(x):\n    if x < 0.0:\n        return x\n"
+    + "".join(f"    elif x < {i}.5:\n        return x * {i}.0\n" for i in range(150))
+    + "    return 0.0\n",
+    "levels": "def f(x):\n"
+    + "".join("    " * (i + 1) + f"if x > {i}.0:\n" for i in range(60))
+    + "    " * 61
+    + "return x\n    return -x\n",
+}
+
+
+@pytest.mark.parametrize("shape", LONG)
+def test_long_and_deep_functions(shape: str) -> None:
+    f = from_text(LONG[shape], "f", f"<{shape}>")
+    assert pb.jit(f)(20.25) == pytest.approx(f(20.25), rel=1e-12)
+
+
+def test_three_hundred_parameters() -> None:
+    names = ", ".join(f"a{i}" for i in range(300))
+    f = from_text(f"def f({names}):\n    return a0 * a299\n", "f", "<parameters>")
+    assert pb.grad(f)(*[3.0] * 300) == 3.0
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'a299'"):
+        pb.jit(f)(*[3.0] * 299)
+
+
+def test_names_that_the_compiler_uses_too() -> None:
+    names = ["function", "helper", "value", "x0", "lambda_", "print"]
+    text = f"def f({', '.join(names)}):\n    return {' * '.join(names)}\n"
+    assert pb.grad(from_text(text, "f", "<names>"), argnums=(0, 5))(*[2.0] * 6) == (32.0, 32.0)

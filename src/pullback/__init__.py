@@ -1,10 +1,10 @@
 """A differentiating compiler for plain Python: native values and exact derivatives of ordinary functions."""
 
-from pullback.api import check_grads, explain, grad, hessian, hvp, jit, jvp, value_and_grad, vjp
+from pullback.api import check_grads, explain, grad, hessian, hvp, jit, jvp, stats, value_and_grad, vjp
 from pullback.diagnostic import CompileError, InternalError
 
 __version__ = "0.1.0"
 __all__ = [
-    "CompileError", "InternalError", "check_grads", "explain", "grad", "hessian", "hvp", "jit", "jvp", "value_and_grad",
-    "vjp",
+    "CompileError", "InternalError", "check_grads", "explain", "grad", "hessian", "hvp", "jit", "jvp", "stats",
+    "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -16,12 +16,13 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from pullback import pipeline
+from pullback.codegen import counters
 from pullback.diagnostic import CompileError, InternalError
 from pullback.runtime.callobject import MISS, CallObject
 
 __all__ = [
     "Explanation", "Pullback", "call_once", "check_grads", "compilations", "explain", "from_source", "grad", "hessian",
-    "hvp", "jit", "jvp", "value_and_grad", "vjp",
+    "hvp", "jit", "jvp", "stats", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -34,6 +35,15 @@ _counter = {"compilations": 0}
 def compilations() -> int:
     """How many specializations this process has compiled or loaded."""
     return _counter["compilations"]
+
+
+def stats(*, reset: bool = False) -> counters.Stats:
+    """What compiled code did since the last reset: memory, loops, matrix products; `reset=True` begins anew after this.
+
+    Of the counts, `bytes_allocated`, `allocations`, `kernels` and `matrix_products` begin at 0, `peak_bytes` at
+    `live_bytes`, the memory in use: arrays made by compiled code that Python still holds.
+    """
+    return counters.read(reset=reset)
 
 
 def from_source(text: str, name: str) -> Any:

@@ -21,7 +21,19 @@ from pullback.ir.check import check_program
 from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
 from pullback.passes import (
-    bounds, counted, cse, dce, equal, fuse, inline, licm, ownership, share, simplify, split, unroll,
+    bounds,
+    counted,
+    cse,
+    dce,
+    equal,
+    fuse,
+    inline,
+    licm,
+    ownership,
+    share,
+    simplify,
+    split,
+    unroll,
 )  # fmt: skip
 
 __all__ = ["Lowered", "Options", "Request", "compile_entry", "load_entry", "lower", "optimise"]

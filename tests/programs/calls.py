@@ -428,7 +428,11 @@ def decorated_nested_function(x):
     return scale(x)
 
 
-@program(args=[(1.5,)])
+def sine_times_cosine(x):
+    return math.sin(x) * math.cos(x)
+
+
+@program(args=[(1.5,)], argnums=(), same_as=sine_times_cosine)
 def import_inside(x):
     import math as m
     from math import cos

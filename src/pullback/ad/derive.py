@@ -16,6 +16,7 @@ from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, prepare_cop
 from pullback.ad.residuals import Closer
 from pullback.ad.reverse import Reverse
 from pullback.ad.shadows import (
+    add_into,
     array_sizes,
     coerce,
     copy_array,
@@ -26,8 +27,11 @@ from pullback.ad.shadows import (
     scalar_zero,
     zero_array,
 )  # fmt: skip
-from pullback.ad.sweep import sweep
-from pullback.ir.node import Block, Function, Program, Value
+from pullback.ad.sweep import sweep, tracked_inputs
+from pullback.analysis.alias import Aliases, record_links
+from pullback.analysis.effects import ALLOCATIONS, is_reference
+from pullback.ir.node import Block, Function, Value
+from pullback.ir.walk import substitute
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
 
@@ -35,9 +39,10 @@ __all__ = ["joint", "split", "vjp"]
 
 
 def _reversed(
-    primal: Primal, seed: Callable[[Reverse], None], *, gradients: bool = True, tame: bool = True
-) -> Reverse:
-    """Emit the reverse half.
+    primal: Primal, seed: Callable[[Reverse], None], finish: Callable[[Reverse], None] | None = None, *,
+    gradients: bool = True, tame: bool = True,
+) -> Reverse:  # fmt: skip
+    """Emit the reverse half, `seed` before it and `finish` after it.
 
     `gradients`: of every input, arrays too; otherwise of scalars only.  `tame`: the cotangents that come in are finite.
     """
@@ -46,6 +51,8 @@ def _reversed(
     reverse.reverse_of[primal.body] = frame.block
     seed(reverse)
     reverse.run()
+    if finish is not None:
+        finish(reverse)
     for value in primal.inputs:
         if is_float_scalar(value.type):
             found = reverse.cotangent(value)
@@ -58,10 +65,10 @@ def _reversed(
 
 
 def _array_gradient(reverse: Reverse, value: Value) -> Value:
-    found = reverse.existing(value)
+    primal = reverse.primal
+    found = primal.zeros.get(value) or reverse.existing(value)
     if found is not None:
         return found
-    primal = reverse.primal
     e = Emitter(Block())
     sizes = primal.sizes.get(value) or array_sizes(e, value)
     primal.append(primal.body, e.block.ops)
@@ -72,6 +79,7 @@ def _array_gradient(reverse: Reverse, value: Value) -> Value:
 def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outputs: Sequence[int]) -> Function:
     """Results, then the gradient of the sum of `outputs` with respect to each parameter of `wrt`."""
     primal = Primal(derivations, function, wrt, outputs)
+    primal.keep_apart()
     sweep(primal)
 
     def seed(reverse: Reverse) -> None:
@@ -106,35 +114,37 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
     """The halves that a call inside differentiated code uses."""
     inputs = [i for i, active in enumerate(mask.params) if active]
     outputs = [i for i, active in enumerate(mask.results) if active]
-    primal = Primal(derivations, function, inputs, outputs, written_too=True)
-    mirrors = [Value(primal.types.machine(v.type), v.name) for v in primal.inputs if is_mirrored(v.type)]
+    primal = Primal(derivations, function, inputs, outputs, mask=mask)
+    mirrors = [Value(primal.types.machine(v.type), v.name) for v in tracked_inputs(primal)]
     primal.body.params += mirrors
     for value in mirrors:
         primal.tables.home[value] = primal.body
     sweep(primal, mirrors)
     active = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in active if is_float_scalar(v.type)]
-    arrays = [Value(v.type, "c") for v in active if isinstance(v.type, ArrayRef)]
-    accumulators = [Value(v.type, f"s{v.name}") for v in primal.inputs if isinstance(v.type, ArrayRef)]
+    returned = [v for v in active if isinstance(v.type, ArrayRef) and v not in primal.tracked]
+    added = [v for v in primal.inputs if isinstance(v.type, ArrayRef) and v not in primal.tracked]
+    arrays = [Value(v.type, "c") for v in returned]
+    accumulators = [Value(v.type, f"s{v.name}") for v in added]
 
     def seed(reverse: Reverse) -> None:
-        taken = (v for v in primal.inputs if isinstance(v.type, ArrayRef))
-        reverse.frame.shadows.update(zip(taken, accumulators, strict=True))
-        _seed(reverse, active, incoming, arrays)
+        reverse.frame.shadows.update(zip(added, accumulators, strict=True))
+        for value, c in zip((v for v in active if is_float_scalar(v.type)), incoming, strict=True):
+            reverse.add(value, reverse.wild.note(c, True))
+        for value, c in zip(returned, arrays, strict=True):
+            reverse.take(value, c)
 
-    reverse = _reversed(primal, seed, gradients=False, tame=False)
+    def finish(reverse: Reverse) -> None:
+        for value, accumulator in zip(added, accumulators, strict=True):
+            if primal.mirrored(value):  # followed in here only
+                add_into(reverse.e, accumulator, primal.mirrors[value])
+
+    reverse = _reversed(primal, seed, finish, gradients=False, tame=False)
     body = primal.body
-    shadows = [primal.mirrors[v] for v in active if is_mirrored(v.type)]
+    shadows = [primal.mirrors[v] for v in active if is_mirrored(v.type) or v in primal.tracked]
     _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows])
     pull = Function(names.pull, reverse.frame.block, function.span)
     return Function(names.augmented, body, function.span), pull
-
-
-def _seed(reverse: Reverse, results: Sequence[Value], scalars: Sequence[Value], arrays: Sequence[Value]) -> None:
-    for value, c in zip((v for v in results if is_float_scalar(v.type)), scalars, strict=True):
-        reverse.add(value, reverse.wild.note(c, True))
-    for value, c in zip((v for v in results if isinstance(v.type, ArrayRef)), arrays, strict=True):
-        reverse.take(value, c)
 
 
 def _finish_split(
@@ -159,8 +169,8 @@ def _private(primal: Primal, e: Emitter, value: Value) -> Value:
     """The array, or a copy in its type if the caller's memory may be behind it."""
     if not isinstance(value.type, ArrayRef):
         return value
-    classes = {primal.aliases.find(v) for v in primal.params if isinstance(v.type, ArrayRef)}
-    if primal.aliases.find(value) not in classes:
+    known = (v for v in (*primal.params, *primal.results) if is_reference(v.type))
+    if all(primal.aliases.apart(value, v) for v in known):
         return value
     return coerce(e, copy_array(e, value), value.type)
 
@@ -172,10 +182,13 @@ def vjp(
     derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall
 ) -> tuple[Function, Function]:
     """The halves behind `vjp` and `pullback`; the pull may be called any number of times."""
-    if _reruns(derivations.program, function):
+    if _reruns(derivations, function):
         return _rerun(derivations, function, wrt, names)
     outputs = _float_results(function)
-    primal = Primal(derivations, function, wrt, outputs)
+    made = {v for op in function.body.ops if op.name in ALLOCATIONS for v in op.results}
+    merged = [v for v in function.body.results if isinstance(v.type, ArrayRef) and v not in made]
+    primal = Primal(derivations, function, wrt, outputs, escaping=[v for v in merged if v not in function.body.params])
+    primal.keep_apart()
     sweep(primal)
     wanted = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in wanted]
@@ -197,14 +210,20 @@ def _seed_all(reverse: Reverse, results: Sequence[Value], incoming: Sequence[Val
             reverse.take(value, copy_array(reverse.e, c))  # what the caller hands over is never written
 
 
-def _reruns(program: Program, function: Function) -> bool:
+def _reruns(derivations: Derivations, function: Function) -> bool:
     """Must a pullback run the function again: what one run leaves behind serves one pullback, or is the caller's."""
+    program, links = derivations.program, record_links(derivations.program)
     arrays = any(isinstance(v.type, ArrayRef | Box) for v in function.body.params)
     seen: set[str] = set()
     pending = [function]
     while pending:
-        for op in pending.pop().body.walk():
-            if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc") or any(is_mirrored(v.type) for v in op.results):
+        current = pending.pop()
+        if Aliases(prepare_copy(current), derivations.written, links).follows():
+            return True
+        for op in current.body.walk():
+            if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc"):
+                return True
+            if any(is_mirrored(v.type) for v in op.results):
                 return True
             if arrays and any(isinstance(v.type, ArrayRef) for block in op.blocks for v in block.params):
                 return True
@@ -223,13 +242,16 @@ def _rerun(
 ) -> tuple[Function, Function]:
     """The record holds the arguments; the pull runs forward and reverse."""
     forward = prepare_copy(function)
-    e = Emitter(forward.body)
-    kept = [_copied(e, v) for v in forward.body.params]
+    e = Emitter(Block(), function.span)
+    kept = [_copied(e, v) for v in forward.body.params]  # as they are before the function changes them
+    forward.body.ops[:0] = e.block.ops
+    e = Emitter(forward.body, function.span)
     types: tuple[Machine, ...] = tuple(v.type for v in kept if v.type is not None)
     derivations.program.layouts[names.box] = [types]
     forward.body.results.append(make_record(e, names.box, 0, kept))
     outputs = _float_results(function)
     primal = Primal(derivations, function, wrt, outputs)
+    primal.keep_apart(all_pairs=True)
     sweep(primal)
     wanted = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in wanted]
@@ -238,8 +260,11 @@ def _rerun(
     pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [])
     record = Value(Box(names.box), "record")
     opening = Emitter(Block(), function.span)
-    open_record(opening, record, 0, types)
-    opening.block.ops[-1].results[:] = primal.params
+    opened = open_record(opening, record, 0, types)
+    for place, param in enumerate(primal.params):
+        if primal.aliases.written(param):  # the record serves more than one pullback
+            opened[place] = _copied(opening, opened[place])
+    substitute(pull.body, dict(zip(primal.params, opened, strict=True)))
     pull.body.ops[0:0] = opening.block.ops
     pull.body.params = [record, *incoming]
     return Function(names.augmented, forward.body, function.span), Function(names.pull, pull.body, function.span)

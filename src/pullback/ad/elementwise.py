@@ -12,14 +12,14 @@ Contributions to different views of one array go into ops of their own, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pullback.ad.costs import is_expensive
 from pullback.ad.dead import remove_dead
 from pullback.ad.scalars import Wild, pull_scalar, push_scalar
 from pullback.ad.shadows import elementwise, is_float_scalar, scalar_zero
 from pullback.analysis.effects import elementwise_inputs, elementwise_targets
-from pullback.diagnostic import InternalError
+from pullback.diagnostic import CompileError, Diagnostic, InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops
 from pullback.prims.base import Emitter
@@ -28,7 +28,7 @@ from pullback.types import ArrayRef, Scalar
 if TYPE_CHECKING:
     from pullback.ad.reverse import Reverse
 
-__all__ = ["pull_elementwise", "push_elementwise"]
+__all__ = ["pull_elementwise", "push_elementwise", "reject_overwriting"]
 
 
 def _outputs(op: Op) -> tuple[str, ...]:
@@ -38,9 +38,14 @@ def _outputs(op: Op) -> tuple[str, ...]:
 
 
 def _places(op: Op) -> list[Value]:
-    """Per output: the result, or the target it is added to."""
+    """Per output: the result, or the target that is written."""
     results, targets = iter(op.results), iter(elementwise_targets(op))
-    return [next(targets) if kind == "inc" else next(results) for kind in _outputs(op)]
+    return [next(targets) if kind in ("inc", "set") else next(results) for kind in _outputs(op)]
+
+
+def reject_overwriting(op: Op) -> NoReturn:
+    """Memory that carries derivative is only added to."""
+    raise CompileError(Diagnostic("cannot differentiate through an array that is overwritten", op.span))
 
 
 def _straight(op: Op) -> Block:
@@ -64,6 +69,9 @@ def _element(value: Value) -> Scalar:
 def pull_elementwise(reverse: Reverse, op: Op) -> None:
     """Emit the reverse of the op into the current block of `reverse`."""
     rank, block = int(str(op.attrs["rank"])), _straight(op)
+    for kind, place in zip(_outputs(op), _places(op), strict=True):
+        if kind == "set" and reverse.primal.active(place):
+            reject_overwriting(op)
     incoming: list[tuple[Value, Value]] = []  # (a result of the block, its cotangent: array or scalar)
     for value, place in zip(block.results, _places(op), strict=True):
         if is_float_scalar(value.type):
@@ -225,6 +233,10 @@ def push_elementwise(
     tangent_places: list[Value] = []
     for kind, value, place in zip(_outputs(op), block.results, places, strict=True):
         found = tangents.get(value)
+        if kind == "set":
+            if active(place):
+                reject_overwriting(op)
+            continue
         sink = tangent(place) if kind == "inc" else None
         if (kind == "inc" and (found is None or sink is None)) or not active(place):
             continue

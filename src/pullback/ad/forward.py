@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.ad.elementwise import push_elementwise
+from pullback.ad.elementwise import push_elementwise, reject_overwriting
 from pullback.ad.primal import Derivations, Mask, prepare_copy, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, push_scalar
 from pullback.ad.shadows import (
@@ -205,6 +205,11 @@ class Forward:
             e.op(op.name, target, *op.operands[1:-1], tangent)
 
     op_buffer_inc = op_array_inc
+
+    def op_array_swap(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.active(op.operands[0]):
+            reject_overwriting(op)
 
     def op_buffer_put(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

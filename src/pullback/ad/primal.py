@@ -12,25 +12,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, make_record, scalar_zero, zero_array
+from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, scalar_zero, zero_array
 from pullback.analysis.activity import Activity
-from pullback.analysis.alias import Aliases, record_links
+from pullback.analysis.alias import NO_WRITES, Aliases, Writes, overlapping_pairs, record_links
 from pullback.analysis.effects import elementwise_targets
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import clone_function, free_values, substitute
+from pullback.ir.walk import clone_function, free_values, substitute, uses
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar
+from pullback.types import ArrayRef, Box, Buffer, Scalar
 
 __all__ = ["Derivations", "Mask", "Primal", "SplitCall", "prepare_copy"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which parameters and results of a function are active."""
+    """Which parameters and results of a function are active.
+
+    Positions of references (parameters, then results): `tracked` arrays have shadows in the forward half, because they
+    are overwritten and may be known by several names; `unsettled` memory may be written by the caller after the call.
+    """
 
     params: tuple[bool, ...]
     results: tuple[bool, ...]
+    tracked: frozenset[int] = frozenset()
+    unsettled: frozenset[int] = frozenset()
 
     def __str__(self) -> str:
         return "".join("01"[p] for p in self.params) + "_" + "".join("01"[r] for r in self.results)
@@ -52,7 +58,7 @@ class Derivations(Protocol):
     types: ShadowTypes
 
     @property
-    def written(self) -> dict[str, frozenset[int]]: ...
+    def written(self) -> dict[str, Writes]: ...
 
     def split(self, name: str, mask: Mask) -> SplitCall: ...
 
@@ -113,12 +119,16 @@ class Tables:
 
 
 class Primal:
-    """The forward half.  `inputs` and `outputs` are positions of parameters and results."""
+    """The forward half.  `inputs` and `outputs` are positions of parameters and results.
+
+    `mask`: of the calls that it is made for; without one the request stands in user code.
+    """
 
     def __init__(
         self, derivations: Derivations, function: Function, inputs: Iterable[int], outputs: Iterable[int],
-        *, written_too: bool = False,
+        *, mask: Mask | None = None, escaping: Sequence[Value] = (),
     ) -> None:  # fmt: skip
+        """`escaping`: results that the caller may write before the reverse half runs."""
         self.derivations = derivations
         self.types = derivations.types
         self.function = prepare_copy(function)
@@ -128,13 +138,22 @@ class Primal:
         self.inputs = [body.params[i] for i in inputs]
         wanted = [body.results[i] for i in outputs]
         links = record_links(derivations.program)
-        self.aliases = Aliases(self.function, derivations.written, links)
-        if written_too:  # memory of the caller that the function adds to is an output
-            wanted += [v for v in self.inputs if isinstance(v.type, Box) or self.aliases.written(v)]
-        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, self.types.carries, links)
+        known = [*body.params, *body.results]
+        self.tracked = tracked = [known[i] for i in sorted(mask.tracked)] if mask else []
+        places = [function.body.results.index(v) + len(body.params) for v in escaping]
+        unsettled = [known[i] for i in (sorted(mask.unsettled) if mask else places)]
+        self.aliases = aliases = Aliases(
+            self.function, derivations.written, links, unsettled=unsettled, tracked=tracked, called=mask is not None
+        )
+        if mask is not None:  # memory of the caller that the function writes is an output
+            wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
+        self.activity = Activity(
+            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links, tracked
+        )
         self.tables = Tables()
         self.sizes: dict[Value, list[Value]] = {}
         self.mirrors: dict[Value, Value] = {}
+        self.zeros: dict[Value, Value] = {}  # shadows of parameters as they were made, before their type was relaxed
         self.calls: dict[Op, Call] = {}
         self.trips: dict[Op, tuple[Value, Value]] = {}
         self.frees: list[Op] = []
@@ -149,9 +168,28 @@ class Primal:
     def active(self, value: Value) -> bool:
         return self.activity.active(value)
 
+    def keep_apart(self, *, all_pairs: bool = False) -> None:
+        """Overlapping arguments, one of them written, have no shadows that fit: raise where the function starts.
+
+        `all_pairs`: also of arguments through which no derivative flows.
+        """
+        used = uses(self.body)
+        e = Emitter(Block(), self.function.span)
+        pairs: list[tuple[Value, Value]] = []
+        for one, other in overlapping_pairs(self.aliases, self.params):
+            arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
+            if arrays and one in used and other in used and (all_pairs or self.active(one) or self.active(other)):
+                pairs.append((one, other))
+                names = f" {one.name} and {other.name}" if one.name and other.name else ""
+                message = f"cannot differentiate: the arrays{names} share memory and one of them is changed"
+                apart = e("not_", e("array_overlap", one, other))
+                e.op("check", apart, exception="ValueError", message=message)
+        self.body.ops[:0] = e.block.ops
+        self.aliases.separate(pairs)
+
     def mirrored(self, value: Value) -> bool:
         """Does the value's shadow exist in the forward half."""
-        return is_mirrored(value.type) and self.active(value)
+        return (is_mirrored(value.type) or self.aliases.identity(value)) and self.active(value)
 
     def busy(self, op: Op) -> bool:
         """Does the op, or one inside, have a reverse."""
@@ -168,9 +206,9 @@ class Primal:
         if op.name == "elementwise":
             return elementwise_targets(op)
         if op.name == "call":
-            written = self.derivations.written.get(str(op.attrs["callee"]), frozenset())
+            written = self.derivations.written.get(str(op.attrs["callee"]), NO_WRITES).written
             return [v for i, v in enumerate(op.operands) if i in written or isinstance(v.type, Box)]
-        if op.name in ("array_inc", "matmul_inc", "slot_inc", "buffer_inc", "buffer_put"):
+        if op.name in ("array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc", "buffer_put"):
             return op.operands[:1]
         return []
 
@@ -224,27 +262,37 @@ class Primal:
     def size(self, e: Emitter, array: Value, axis: int) -> Value:
         """The size of an axis, without referring to the array where that is possible."""
         op = self.tables.maker.get(array)
-        match op.name if op else "":
+        found = None if op is None else self._made_size(e, op, axis)
+        if found is not None:
+            return found
+        known = self.sizes.get(array)
+        return known[axis] if known else e("array_size", array, axis=axis)
+
+    def _made_size(self, e: Emitter, op: Op, axis: int) -> Value | None:
+        """The size of an axis of what the op makes, from its operands."""
+        place = int(str(op.attrs.get("axis", 0)))
+        match op.name:
             case "array_zeros" | "array_empty" | "elementwise":
-                assert op is not None
                 return op.operands[axis]
             case "matmul":
-                assert op is not None
                 return self.size(e, op.operands[axis], axis)
             case "view_transpose":
-                assert op is not None
                 perm = op.attrs["perm"]
                 assert isinstance(perm, tuple)
                 return self.size(e, op.operands[0], perm[axis])
             case "view_index":
-                assert op is not None
-                return self.size(e, op.operands[0], axis + (axis >= int(str(op.attrs["axis"]))))
+                return self.size(e, op.operands[0], axis + (axis >= place))
             case "view_expand":
-                assert op is not None
-                new = int(str(op.attrs["axis"]))
-                return e.integer(1) if axis == new else self.size(e, op.operands[0], axis - (axis > new))
-        known = self.sizes.get(array)
-        return known[axis] if known else e("array_size", array, axis=axis)
+                return e.integer(1) if axis == place else self.size(e, op.operands[0], axis - (axis > place))
+            case "view_slice":
+                return op.operands[2] if axis == place else self.size(e, op.operands[0], axis)
+            case "view_reshape":
+                return op.operands[1 + axis]
+            case "view_relax":
+                return self.size(e, op.operands[0], axis)
+            case "view_diagonal":
+                return e("minimum", self.size(e, op.operands[0], 0), self.size(e, op.operands[0], 1))
+        return None
 
     def length(self, buffer: Value) -> Value:
         """How many elements a buffer made in this function has once it is filled."""
@@ -269,6 +317,8 @@ class Primal:
             case Scalar():
                 return scalar_zero(e, value.type)
             case ArrayRef(_, rank, _):
+                if value in self.mirrors:
+                    return self.mirrors[value]
                 zeros = zero_array(e, value.type, [self.size(e, value, axis) for axis in range(rank)])
                 return coerce(e, zeros, value.type)
             case Buffer(element) if isinstance(element, Scalar):

@@ -28,6 +28,7 @@ from pullback.types import I64, Box, Machine, Scalar
 
 __all__ = ["Closer"]
 
+_OF_PLACES = frozenset({"array_overlap", "array_same"})  # a copy of the array gives another answer
 GROWING = 64  # first capacity of a buffer whose length is not known
 
 
@@ -66,7 +67,7 @@ class Closer:
     def again(self, value: Value) -> Op | None:
         """The op that makes the value, if it gives the same when it runs again in the reverse half."""
         op = self.tables.maker.get(value)
-        if op is None or op.blocks:
+        if op is None or op.blocks or op.name in _OF_PLACES:
             return None
         if op.name in ("array_get", "buffer_get"):
             return op if self.primal.aliases.settled(op.operands[0], op) else None

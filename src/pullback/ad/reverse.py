@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pullback.ad.elementwise import pull_elementwise
+from pullback.ad.memory import RULES
 from pullback.ad.primal import Primal, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, pull_scalar
 from pullback.ad.shadows import add_buffer_into, add_into, coerce, is_float_scalar, scalar_zero, zero_array
 from pullback.analysis.effects import VIEWS
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
-from pullback.prims.base import Emitter, get
+from pullback.prims.base import Emitter, Prim, get
 from pullback.types import I64, ArrayRef, Buffer, Scalar
 
 __all__ = ["Frame", "Pair", "Reverse"]
@@ -110,6 +110,8 @@ class Reverse:
         """
         if not self.primal.active(value):
             return None
+        if self.primal.mirrored(value):
+            return self.primal.mirrors[value]
         base = self.base(value)
         op = self.primal.tables.maker.get(base)
         shared = op is not None and op.name in _FETCHING
@@ -124,6 +126,8 @@ class Reverse:
 
     def shadow(self, value: Value) -> Value:
         """The accumulator of an active array or buffer of numbers, made at the first demand."""
+        if self.primal.mirrored(value):
+            return self.primal.mirrors[value]
         for frame in reversed(self.frames):
             if value in frame.shadows:
                 return frame.shadows[value]
@@ -164,7 +168,7 @@ class Reverse:
             return
         op = self.primal.tables.maker.get(value)
         derived = op is not None and (op.name in VIEWS or op.name in _FETCHING)
-        here = self.primal.tables.home[value] is self.frame.forward
+        here = self.primal.tables.home[value] is self.frame.forward and not self.primal.mirrored(value)
         if here and not derived and value not in self.frame.shadows:
             self.frame.shadows[value] = accumulator
         elif isinstance(value.type, ArrayRef):
@@ -181,10 +185,12 @@ class Reverse:
             rule = _RULES.get(op.name)
             if rule is not None:
                 rule(self, op)
-            elif len(op.results) == 1 and is_float_scalar(op.results[0].type):
+            elif op.name not in _SILENT:
                 self.scalar(op)
 
     def scalar(self, op: Op) -> None:
+        if not isinstance(op.prim, Prim) or op.prim.derivative == "structural":
+            raise InternalError(f"no rule of differentiation for {op.name}")
         c = self.cotangent(op.result)
         if c is not None:
             wanted = list(map(self.primal.active, op.operands))
@@ -245,7 +251,8 @@ class Reverse:
     def _array_shadow(self, value: Value) -> Value | None:
         if isinstance(value.type, Buffer) and self.primal.active(value) and not self.primal.mirrored(value):
             raise InternalError("an active buffer of numbers is merged by control flow")
-        return self.existing(value) if isinstance(value.type, ArrayRef) else None
+        by_value = isinstance(value.type, ArrayRef) and not self.primal.mirrored(value)
+        return self.existing(value) if by_value else None
 
     def reverse_for(self, op: Op) -> None:
         self.loop(op, 1, lambda: op.operands[0])
@@ -262,7 +269,8 @@ class Reverse:
         carried: list[int] = []
         for i, (param, result) in enumerate(zip(params, op.results, strict=True)):
             seeded = self.cotangent(result) is not None or self._array_shadow(result) is not None
-            if isinstance(result.type, Scalar | ArrayRef) and (seeded or primal.active(param)):
+            by_value = isinstance(result.type, Scalar | ArrayRef) and not primal.mirrored(param)
+            if by_value and (seeded or primal.active(param)):
                 carried.append(i)
         arrays = [i for i in carried if isinstance(params[i].type, ArrayRef)]
         scalars = [i for i in carried if i not in arrays]
@@ -330,10 +338,12 @@ class Reverse:
             if active and is_float_scalar(result.type):
                 operands.append(self.zero_or(self.cotangent(result), result))
         for result, active in zip(call.results, call.mask.results, strict=True):
-            if active and isinstance(result.type, ArrayRef):
+            if active and isinstance(result.type, ArrayRef) and not self.primal.mirrored(result):
                 operands.append(coerce(e, self.shadow(result), result.type))
         takers: list[Value] = []
         for argument, active in zip(call.arguments, call.mask.params, strict=True):
+            if active and self.primal.mirrored(argument):
+                continue
             if active and isinstance(argument.type, ArrayRef):
                 operands.append(coerce(e, self.shadow(argument), argument.type))
             elif active and is_float_scalar(argument.type):
@@ -348,7 +358,9 @@ class Reverse:
 
 # Ops whose results share their shadows with a record or buffer.
 _FETCHING = frozenset({"unbox", "slot_get", "buffer_get"})
-_NEUTRAL = frozenset({"array_inc", "array_get", "elementwise", "matmul_inc", "matmul", "array_size", "free"})
+_NEUTRAL = frozenset({
+    "array_inc", "array_swap", "array_get", "elementwise", "matmul_inc", "matmul", "array_size", "free",
+})  # fmt: skip
 
 
 def _escapes(block: Block, value: Value) -> bool:
@@ -365,21 +377,11 @@ def _escapes(block: Block, value: Value) -> bool:
     return not known.isdisjoint(block.results)
 
 
-def _nothing(reverse: Reverse, op: Op) -> None:
-    """Views share their base's shadow; allocation and release have no derivative."""
-
-
-_RULES: dict[str, Callable[[Reverse, Op], None]] = {
+_RULES: dict[str, Callable[[Reverse, Op], None]] = RULES | {
     "if": Reverse.reverse_if, "for": Reverse.reverse_for, "while": Reverse.reverse_while, "call": Reverse.call,
-    "array_get": Reverse.array_get, "array_inc": Reverse.array_inc, "matmul": Reverse.matmul,
-    "matmul_inc": Reverse.matmul_inc, "elementwise": Reverse.elementwise, "box": Reverse.box, "unbox": Reverse.unbox,
-    "slot_get": Reverse.slot_get, "slot_inc": Reverse.slot_inc, "buffer_get": Reverse.buffer_get,
-    "buffer_put": Reverse.buffer_put, "buffer_inc": Reverse.buffer_put,
 }  # fmt: skip
-_RULES.update(
-    (name, _nothing)
-    for name in (
-        *VIEWS, "array_zeros", "array_empty", "array_size", "array_same", "buffer", "buffer_zeros", "box_tag", "const",
-        "free", "check",
-    )
-)  # fmt: skip
+# Views share their base's shadow; allocation, release, sizes and checks have no derivative.
+_SILENT = VIEWS | {
+    "array_zeros", "array_empty", "array_size", "array_same", "array_overlap", "buffer", "buffer_zeros", "box_null",
+    "box_tag", "const", "free", "check",
+}  # fmt: skip

@@ -6,8 +6,11 @@
     b = box v, c                           b' = box 0.0, c'           + a shadow for every record
     y = call f(x)                          y, record = call f.aug(x)
 
-No op of the forward half touches an accumulator: shadows are only made here, and only those of records and of buffers
-of references, whose identity must be known.  Array values get their accumulators in the reverse half.
+    a1 = if p {a} {b}                      s1 = if p {sa} {sb}        + shadows of arrays that are overwritten under several
+                                                                        names: which is which must be known
+
+No op of the forward half touches an accumulator: shadows are only made here, and only those of records, of buffers of
+references, and of such arrays.  Other arrays get their accumulators in the reverse half.
 """
 
 from __future__ import annotations
@@ -15,20 +18,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.ad.primal import Call, Mask, Primal, slot_attrs, slot_place
-from pullback.ad.shadows import is_mirrored, make_record
+from pullback.ad.shadows import coerce, is_mirrored, make_record, zero_array
+from pullback.analysis.effects import ALLOCATIONS, VIEWS, is_reference
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import I64, ArrayRef, Box, Buffer, Machine
 
-__all__ = ["sweep"]
+__all__ = ["sweep", "tracked_inputs"]
 
 
 def sweep(primal: Primal, mirrors: Sequence[Value] = ()) -> None:
     """Rebuild the forward half.  `mirrors`: shadows given for the inputs that have one."""
-    given = [v for v in primal.inputs if is_mirrored(v.type)]
-    primal.mirrors.update(zip(given, mirrors, strict=True))
+    primal.mirrors.update(zip(tracked_inputs(primal) if mirrors else [], mirrors, strict=True))
     _Sweep(primal).block(primal.body)
+
+
+def tracked_inputs(primal: Primal) -> list[Value]:
+    """The inputs whose shadows a caller hands to the forward half."""
+    return [v for v in primal.inputs if is_mirrored(v.type) or v in primal.tracked]
 
 
 class _Sweep:
@@ -63,6 +71,8 @@ class _Sweep:
         primal = self.primal
         if isinstance(value.type, ArrayRef) and primal.active(value):
             primal.sizes[value] = [primal.size(e, value, axis) for axis in range(value.type.rank)]
+            if primal.mirrored(value) and value not in primal.mirrors:
+                primal.mirrors[value] = self.array_mirror(e, value)
         elif primal.mirrored(value) and value not in primal.mirrors:
             if not isinstance(value.type, Box):
                 raise InternalError(f"no shadow of {value!r}")
@@ -70,6 +80,17 @@ class _Sweep:
             assert shadow is not None
             callee = primal.derivations.zeros(value.type.name)
             primal.mirrors[value] = e.append(get("call"), [value], attrs={"callee": callee}, types=[shadow]).result
+
+    def array_mirror(self, e: Emitter, value: Value) -> Value:
+        """The shadow of an array that is followed: zeros, or the same view of its base's shadow."""
+        op = self.primal.tables.maker.get(value)
+        if op is not None and op.name in VIEWS:
+            return coerce(e, e(op.name, self.primal.mirrors[op.operands[0]], *op.operands[1:], **op.attrs), value.type)
+        if op is not None and op.name not in ALLOCATIONS:
+            raise InternalError(f"no shadow of {value!r}")
+        assert isinstance(value.type, ArrayRef)
+        zeros = self.primal.zeros[value] = zero_array(e, value.type, self.primal.sizes[value])
+        return coerce(e, zeros, value.type)
 
     def mirror_type(self, value: Value) -> Machine:
         type_ = self.types.machine(value.type)
@@ -177,12 +198,21 @@ class _Sweep:
         if self.primal.mirrored(op.result):
             self.primal.mirrors[op.result] = e("buffer_get", self.primal.mirrors[op.operands[0]], op.operands[1])
 
+    def settles(self, value: Value, op: Op) -> bool:
+        return self.primal.aliases.settled(value, op, after=True)
+
     def op_call(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         primal = self.primal
         if not primal.busy(op):
             return
-        mask = Mask(tuple(map(primal.active, op.operands)), tuple(map(primal.active, op.results)))
+        known = [*op.operands, *op.results]
+        mask = Mask(
+            tuple(map(primal.active, op.operands)),
+            tuple(map(primal.active, op.results)),
+            frozenset(i for i, v in enumerate(known) if primal.mirrored(v) and isinstance(v.type, ArrayRef)),
+            frozenset(i for i, v in enumerate(known) if is_reference(v.type) and not self.settles(v, op)),
+        )
         split = primal.derivations.split(str(op.attrs["callee"]), mask)
         record = Value(Box(split.box), "record")
         primal.calls[op] = Call(mask, split, record, list(op.operands), list(op.results))

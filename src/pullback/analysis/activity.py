@@ -8,13 +8,15 @@
 
 One graph for the whole function: an edge says that the target's derivative may depend on the source's.  References are
 nodes of alias classes as far as identity matters: a view is its base, records of one name are one node (and so is what
-their layouts lead to: `links`).  Arrays merged by control flow, kept in records or in buffers flow as values do.
+their layouts lead to: `links`).  Arrays merged by control flow, kept in records or in buffers flow as values do, unless
+they are overwritten and known by several names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from pullback.analysis.alias import NO_WRITES, Aliases, Writes
 from pullback.analysis.effects import VIEWS, elementwise_inputs, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.ir.walk import defined
@@ -29,18 +31,18 @@ Node = Hashable
 class Activity:
     """`active(value)`: does the value need a cotangent (reverse) or a tangent (forward).
 
-    `written[callee]` are the parameters whose memory a callee adds to; `differentiable(type)` tells which types can
-    carry a derivative at all.
+    `written[callee]` tells the parameters whose memory a callee writes; `differentiable(type)` which types can carry a
+    derivative at all.  `given`: values that count as active whatever happens to them here.
     """
 
     def __init__(
         self, function: Function, inputs: Iterable[Value], outputs: Iterable[Value],
-        written: Mapping[str, frozenset[int]], differentiable: Callable[[Machine | None], bool],
-        links: Iterable[tuple[str, str]] = (),
+        aliases: Aliases, written: Mapping[str, Writes], differentiable: Callable[[Machine | None], bool],
+        links: Iterable[tuple[str, str]] = (), given: Sequence[Value] = (),
     ) -> None:  # fmt: skip
         self._parent: dict[Node, Node] = {}
         self._forward: dict[Node, set[Node]] = {}
-        self._written = written
+        self._aliases, self._written = aliases, written
         self._differentiable = differentiable
         self._edges: list[tuple[Node, Node]] = []
         # Values that a derivation adds later share record types with those of the function, but have no derivative.
@@ -53,8 +55,8 @@ class Activity:
             source, target = self._find(source), self._find(target)
             self._forward.setdefault(source, set()).add(target)
             backward.setdefault(target, set()).add(source)
-        self._varied = self._reach(inputs, self._forward)
-        self._useful = self._reach(outputs, backward)
+        self._varied = self._reach([*inputs, *given], self._forward)
+        self._useful = self._reach([*outputs, *given], backward)
 
     def active(self, value: Value) -> bool:
         """Depends on an input and reaches an output."""
@@ -74,7 +76,9 @@ class Activity:
         return seen
 
     def _node(self, value: Value) -> Node:
-        return ("box", value.type.name) if isinstance(value.type, Box) else value
+        if isinstance(value.type, Box):
+            return ("box", value.type.name)
+        return ("class", self._aliases.find(value)) if self._aliases.identity(value) else value
 
     def _find(self, node: Node) -> Node:
         parent = self._parent
@@ -96,7 +100,7 @@ class Activity:
 
     def _flow(self, source: Value, target: Value) -> None:
         """The value itself moves: references that keep their identity join, others flow."""
-        if isinstance(target.type, Box | Buffer):
+        if isinstance(target.type, Box | Buffer) or self._aliases.identity(target):
             self._union(source, target)
         else:
             self._edge(source, target)
@@ -143,13 +147,17 @@ class Activity:
         outputs = op.attrs["outputs"]
         assert isinstance(outputs, tuple)
         for kind, value in zip(outputs, block.results, strict=True):
-            self._edge(value, next(targets) if kind == "inc" else next(results))
+            self._edge(value, next(targets) if kind in ("inc", "set") else next(results))
 
     def _op_array_get(self, op: Op) -> None:
         self._edge(op.operands[0], op.result)
 
     def _op_array_inc(self, op: Op) -> None:
         self._edge(op.operands[-1], op.operands[0])
+
+    def _op_array_swap(self, op: Op) -> None:
+        self._edge(op.operands[-1], op.operands[0])
+        self._edge(op.operands[0], op.result)
 
     def _op_matmul(self, op: Op) -> None:
         for operand in op.operands:
@@ -184,14 +192,15 @@ class Activity:
         self._edge(op.operands[2], op.operands[0])
 
     def _flow_into(self, value: Value, container: Value) -> None:
-        if isinstance(value.type, Box | Buffer):
-            self._union(value, container)
+        if isinstance(value.type, Box | Buffer) or self._aliases.identity(value):
+            if self._differentiable(value.type):
+                self._union(value, container)
         else:
             self._edge(value, container)
 
     def _op_call(self, op: Op) -> None:
-        written = self._written.get(str(op.attrs["callee"]), frozenset())
-        targets = [*op.results, *(op.operands[i] for i in written)]
+        written = self._written.get(str(op.attrs["callee"]), NO_WRITES).written
+        targets = [*op.results, *(op.operands[i] for i in sorted(written))]
         targets += [v for v in op.operands if isinstance(v.type, Box | Buffer)]
         for source in op.operands:
             for target in targets:

@@ -1,52 +1,90 @@
-"""Which memory is written, and is it still unchanged when it is read again later.
+"""Which memory a reference may mean, who writes it, and is it still unchanged when it is read again later.
 
-    s = array_zeros n
+    s = array_zeros n              s is an origin: memory made here
     for n: array_inc s, k, v       the last write of s
     y = elementwise s              `settled(s, at=this op)`: nothing writes s from here on
+    c = if p {a} {s}               origins of c: those of a (a parameter is one) and s
     z = array_get a, i             settled: nothing in the function writes a
 
-Views and merged references form classes.  A class without writes is settled everywhere.  A class that is one definition
-and its views is settled where all its writes lie before, in the block that defines it.
+Two views of the same thing.  `find` gives classes: everything that views, merges, records and calls may connect.
+`origins` are finer: where the memory of a reference may have been made, as inclusions.  What happens to the memory of
+one run of an allocation is ordered by positions in the block that allocates it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from pullback.analysis.effects import VIEWS, carried, elementwise_targets, is_reference
+from pullback.analysis.effects import CALLS, VIEWS, carried, elementwise_targets, is_reference
+from pullback.analysis.moves import entangled
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.types import ArrayRef, Box, Buffer
 
-__all__ = ["Aliases", "record_links", "written_parameters"]
+__all__ = ["NO_WRITES", "Aliases", "Writes", "overlapping_pairs", "record_links", "written_parameters"]
 
-_INCREMENTS = frozenset({"array_inc", "matmul_inc", "buffer_inc"})
+_WRITERS = frozenset({"array_inc", "array_swap", "matmul_inc", "buffer_inc"})
+_STORING = frozenset({"box", "unbox", "slot_get", "buffer_get", "buffer_put", "select"})
+_LOOPS = frozenset({"for", "while"})
 Key = Value | str
+Node = Value | tuple[str, Key]  # an array, or all that is kept in a class of records and buffers
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """Positions of the parameters whose memory a function may write, by itself or in what it calls."""
+
+    written: frozenset[int] = frozenset()
+
+
+NO_WRITES = Writes()
 
 
 class Aliases:
-    """Alias classes and writes of one function.
+    """Aliases and writes of one function.
 
-    `written[callee]` are the parameters a callee writes, `links` the pairs of records that refer to one another.
+    `written[callee]` tells the parameters a callee writes, `links` the pairs of records that refer to one another.
+    `unsettled`: values whose memory may be written after the function has returned; `tracked`: arrays whose identity
+    the caller follows; `called`: a caller may pass the same array as several parameters.
     """
 
     def __init__(
-        self, function: Function, written: Mapping[str, frozenset[int]], links: Iterable[tuple[str, str]] = ()
-    ) -> None:
+        self, function: Function, written: Mapping[str, Writes], links: Iterable[tuple[str, str]] = (), *,
+        unsettled: Iterable[Value] = (), tracked: Iterable[Value] = (), called: bool = True,
+    ) -> None:  # fmt: skip
         self._parent: dict[Key, Key] = {}
-        self._merged: set[Key] = set()
         self._written = written
+        self._body = function.body
         self._place: dict[Op, tuple[Block, int]] = {}
         self._holder: dict[Block, Op] = {}
         self._home: dict[Value, Block] = {}
         self._base: dict[Value, Value] = {}
         self._targets: list[tuple[Op, Value]] = []
+        self._flows: list[tuple[Value, Value]] = []
+        self._made: list[Value] = []
+        self._overlaps: dict[Value, set[Value]] = {}
+        self._loose: set[Value] = set()
         for name, inner in links:
             self._join(name, inner)
+        self._made += [v for v in function.body.params if is_reference(v.type)]
         self._block(function.body)
+        self._origins = _propagate(self._seeds(), [(self._node(s), self._node(t)) for s, t in self._flows])
         self.writes: dict[Key, list[Op]] = {}
+        self._writes_to: dict[Value, list[tuple[Op, Value]]] = {}
         for op, target in self._targets:
             self.writes.setdefault(self.find(target), []).append(op)
-        self._merged = {self.find(key) for key in self._merged}
+            for origin in self.origins(target):
+                self._writes_to.setdefault(origin, []).append((op, target))
+        self._called = called
+        for one, other in overlapping_pairs(self, function.body.params):
+            self._overlaps.setdefault(one, set()).add(other)
+            self._overlaps.setdefault(other, set()).add(one)
+        for value in unsettled:
+            self._loose |= self.origins(value)
+        self._followed = {key for key in entangled(self, function.body) if key in self.writes}
+        self._followed |= {self.find(value) for value in tracked}
+
+    # -------------------------------------------------------------------------------------------------- questions
 
     def find(self, value: Key) -> Key:
         """The representative of the value's class."""
@@ -65,21 +103,92 @@ class Aliases:
             value = below
         return value
 
+    def home(self, value: Value) -> Block | None:
+        """The block that defines the value."""
+        return self._home.get(value)
+
+    def origins(self, value: Value) -> set[Value]:
+        """The allocations, parameters and results of calls whose memory the value may mean."""
+        return self._origins.get(self._node(value)) or {value}
+
     def written(self, value: Value) -> bool:
         """May anything in the function write the memory of the value."""
+        return any(origin in self._writes_to for origin in self.origins(value))
+
+    def class_written(self, value: Key) -> bool:
+        """May anything in the function write memory of the value's class."""
         return self.find(value) in self.writes
 
-    def settled(self, value: Value, at: Op | None = None) -> bool:
-        """Nothing writes the value's memory after `at` (anywhere, without `at`)."""
-        writes = self.writes.get(self.find(value))
-        if not writes:
-            return True
-        base = self.base(value)
-        home = self._home.get(base)
-        if at is None or home is None or self.find(value) in self._merged:
+    def apart(self, one: Value, other: Value) -> bool:
+        """Is the memory of the two certainly different."""
+        near: set[Value] = set()
+        for origin in self.origins(one):
+            near |= self._near(origin)
+        return near.isdisjoint(self.origins(other))
+
+    def settled(self, value: Value, at: Op | None = None, *, after: bool = False) -> bool:
+        """Nothing writes the value's memory at the op `at` or later (anywhere, without `at`).
+
+        `after`: a write by the op itself does not count.
+        """
+        return all(
+            origin not in self._loose and (at is not None or not self._writes_to.get(origin))
+            and (at is None or self._settled(origin, value, at, after))
+            for first in self.origins(value) for origin in self._near(first)
+        )  # fmt: skip
+
+    def identity(self, value: Value) -> bool:
+        """Is it an array whose memory is overwritten and may be known by several names at once."""
+        return isinstance(value.type, ArrayRef) and self.find(value) in self._followed
+
+    def follows(self) -> bool:
+        """Is there an array whose identity has to be followed."""
+        return bool(self._followed)
+
+    def shares(self, value: Value) -> bool:
+        """May the value mean memory of two parameters at once."""
+        return self._called and any(origin in self._overlaps for origin in self.origins(value))
+
+    def separate(self, pairs: Iterable[tuple[Value, Value]]) -> None:
+        """These parameters are different memory, as a check found."""
+        for one, other in pairs:
+            self._overlaps[one].discard(other)
+            self._overlaps[other].discard(one)
+
+    # ------------------------------------------------------------------------------------------------------- order
+
+    def _near(self, origin: Value) -> set[Value]:
+        return {origin} | self._overlaps.get(origin, set())
+
+    def _settled(self, origin: Value, value: Value, at: Op, after: bool) -> bool:
+        return all(self._earlier(op, target, origin, value, at, after) for op, target in self._writes_to.get(origin, ()))
+
+    def _earlier(self, write: Op, target: Value, origin: Value, value: Value, at: Op, after: bool) -> bool:
+        """Is every such write to the memory that `value` means at the op `at` done by then."""
+        home, base = self._home.get(origin), self.base(value)
+        if home is None or at not in self._place:
             return False
-        reading = self._index(at, home)
-        return reading is not None and all((self._index(op, home) or reading) < reading for op in writes)
+        if self.base(target) is not origin:
+            if home is not self._body:
+                return False  # through a merged reference: perhaps memory of an earlier trip
+        elif self._older(base, home):
+            return True
+        if write is at:
+            return after and self._place[at][0] is home
+        reading, writing = self._index(at, home), self._index(write, home)
+        if reading is None:
+            return True  # outside of the block that allocates: its trip is over
+        return writing is not None and writing < reading
+
+    def _older(self, base: Value, home: Block) -> bool:
+        """Is the value carried by a loop whose body allocates in `home`: memory of an earlier trip."""
+        block: Block | None = home
+        while block is not None:
+            holder = self._holder.get(block)
+            if holder is not None and holder.name in _LOOPS and base in block.params:
+                return True
+            block = self._place[holder][0] if holder is not None else None
+        return False
 
     def _index(self, op: Op, block: Block) -> int | None:
         """The position in `block` of the op that holds `op`."""
@@ -93,6 +202,17 @@ class Aliases:
             op = holder
         return None
 
+    # ---------------------------------------------------------------------------------------------------- the walk
+
+    def _node(self, value: Value) -> Node:
+        return value if isinstance(value.type, ArrayRef) else ("kept", self.find(value))
+
+    def _seeds(self) -> dict[Node, set[Value]]:
+        seeds: dict[Node, set[Value]] = {}
+        for value in self._made:
+            seeds.setdefault(self._node(value), set()).add(value)
+        return seeds
+
     def _join(self, *values: Key) -> None:
         first, *rest = values
         for value in rest:
@@ -100,9 +220,8 @@ class Aliases:
             if one != other:
                 self._parent[other] = one
 
-    def _merge(self, *values: Key) -> None:
-        self._join(*values)
-        self._merged.add(values[0])
+    def _flow(self, sources: Iterable[Value], target: Value) -> None:
+        self._flows += [(source, target) for source in sources if is_reference(source.type)]
 
     def _block(self, block: Block) -> None:
         for value in block.params:
@@ -121,35 +240,102 @@ class Aliases:
         if name in VIEWS:
             self._base[op.result] = op.operands[0]
             self._join(op.operands[0], op.result)
+            self._flow(op.operands[:1], op.result)
         elif name == "elementwise":
             self._targets += [(op, target) for target in elementwise_targets(op)]
+            self._made += [v for v in op.results if is_reference(v.type)]
         elif op.blocks:
-            for group in carried(op):
-                if is_reference(group[0].type):
-                    self._merge(*group)
-        elif name in _INCREMENTS:
+            self._merges(op)
+        elif name in _WRITERS:
             self._targets.append((op, op.operands[0]))
-        elif name in ("box", "unbox", "slot_get", "buffer_get", "buffer_put", "select"):
+        elif name in _STORING:
             self._stored(op)
-        elif name == "call":
+        elif name in CALLS:
             self._call(op)
+        else:
+            self._made += [v for v in op.results if is_reference(v.type)]
+
+    def _merges(self, op: Op) -> None:
+        for group in carried(op):
+            if is_reference(group[0].type):
+                self._join(*group)
+                sources = [v for v in group if op.name == "if" or v in op.operands or v in op.blocks[-1].results]
+                for target in group:
+                    if target is group[0] or any(target in block.params for block in op.blocks):
+                        self._flow(sources, target)
 
     def _stored(self, op: Op) -> None:
         references = [v for v in (*op.operands, *op.results) if is_reference(v.type)]
         if len(references) > 1:
-            self._merge(*references)
+            self._join(*references)
+        for one in references:
+            self._flow((v for v in references if (v is not one and one in op.results) or _keeps(one)), one)
         if op.name == "slot_get":  # what a shadow refers to may be written wherever the shadow is known
             self._targets += [(op, v) for v in op.results if is_reference(v.type)]
 
     def _call(self, op: Op) -> None:
-        for index in self._written.get(str(op.attrs["callee"]), ()):
+        for index in sorted(self._written.get(str(op.attrs["callee"]), NO_WRITES).written):
             self._targets.append((op, op.operands[index]))
+        self._made += [v for v in op.results if is_reference(v.type)]
         for result in op.results:
-            if isinstance(result.type, ArrayRef):
-                same = [v for v in op.operands if isinstance(v.type, ArrayRef) and v.type.dtype == result.type.dtype]
-                self._merge(result, *same)
-            elif is_reference(result.type):
-                self._merge(result)
+            if is_reference(result.type):
+                self._connect([v for v in op.operands if _connected(v, result)], result)
+        for one in op.operands:
+            if _keeps(one):  # the callee may put its arrays there
+                self._connect([v for v in op.operands if isinstance(v.type, ArrayRef)], one)
+
+    def _connect(self, sources: Sequence[Value], target: Value) -> None:
+        if sources:
+            self._join(target, *sources)
+            self._flow(sources, target)
+
+
+def _keeps(value: Value) -> bool:
+    """A record, or a buffer of references."""
+    return isinstance(value.type, Box) or (isinstance(value.type, Buffer) and not _numbers(value.type))
+
+
+def _numbers(buffer: Buffer) -> bool:
+    return not is_reference(buffer.element)
+
+
+def _connected(operand: Value, result: Value) -> bool:
+    """May what a call returns be, or hold, the memory of an operand."""
+    if isinstance(operand.type, ArrayRef) and isinstance(result.type, ArrayRef):
+        return operand.type.dtype == result.type.dtype
+    if isinstance(operand.type, ArrayRef):
+        return _keeps(result)
+    if isinstance(result.type, ArrayRef):
+        return _keeps(operand)
+    return operand.type == result.type and not isinstance(operand.type, Box) and is_reference(operand.type)
+
+
+def _propagate(found: dict[Node, set[Value]], flows: Iterable[tuple[Node, Node]]) -> dict[Node, set[Value]]:
+    """Origins along all flows, to the fixpoint."""
+    targets: dict[Node, list[Node]] = {}
+    for source, target in flows:
+        targets.setdefault(source, []).append(target)
+    pending = list(found)
+    while pending:
+        node = pending.pop()
+        for target in targets.get(node, ()):
+            known = found.setdefault(target, set())
+            before = len(known)
+            known |= found[node]
+            if len(known) > before:
+                pending.append(target)
+    return found
+
+
+def overlapping_pairs(aliases: Aliases, params: Sequence[Value]) -> Iterator[tuple[Value, Value]]:
+    """Parameters that may be views of the same memory where one of them is written."""
+    for place, one in enumerate(params):
+        for other in params[place + 1 :]:
+            arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
+            same = arrays and one.type.dtype == other.type.dtype  # type: ignore[union-attr]
+            kept = (_keeps(one) and is_reference(other.type)) or (_keeps(other) and is_reference(one.type))
+            if (same or kept) and (aliases.written(one) or aliases.written(other)):
+                yield one, other
 
 
 def record_links(program: Program) -> list[tuple[str, str]]:
@@ -164,9 +350,9 @@ def record_links(program: Program) -> list[tuple[str, str]]:
     return list(links)
 
 
-def written_parameters(program: Program) -> dict[str, frozenset[int]]:
-    """Per function, the array and buffer parameters whose memory it may write, by itself or in what it calls."""
-    written: dict[str, frozenset[int]] = {name: frozenset() for name in program.functions}
+def written_parameters(program: Program) -> dict[str, Writes]:
+    """What each function may write."""
+    written = dict.fromkeys(program.functions, NO_WRITES)
     links = record_links(program)
     changed = True
     while changed:
@@ -174,7 +360,7 @@ def written_parameters(program: Program) -> dict[str, frozenset[int]]:
         for name, function in program.functions.items():
             aliases = Aliases(function, written, links)
             params = enumerate(function.body.params)
-            found = frozenset(i for i, v in params if is_reference(v.type) and aliases.written(v))
+            found = Writes(frozenset(i for i, v in params if is_reference(v.type) and aliases.written(v)))
             if found != written[name]:
                 written[name], changed = found, True
     return written

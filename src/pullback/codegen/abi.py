@@ -20,9 +20,9 @@ from pullback.diagnostic import Span
 from pullback.types import ArrayRef, DType, Machine, Scalar
 
 __all__ = [
-    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "LIST", "LLVM",
-    "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "SITE", "STACK_LIMIT", "TOO_DEEP", "ErrorSite", "Module",
-    "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
+    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "KERNELS", "LIST",
+    "LLVM", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS", "SITE", "STACK_LIMIT", "TOO_DEEP",
+    "ErrorSite", "Module", "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
 ]  # fmt: skip
 
 # Statuses.
@@ -39,6 +39,9 @@ CALLER_STACK = 64  # ptr: the caller's stack pointer while on a private stack, e
 ALLOCATED = 72  # i64: bytes allocated so far
 ALLOCATIONS = 80  # i64: allocations so far
 CONTEXT_SIZE = 128
+
+# Cells of the process-wide counts pb.work.
+KERNELS, PRODUCTS = 0, 1  # loop nests of `elementwise`, products of matrices
 
 LLVM = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
 MEMORY = {**LLVM, DType.BOOL: "i8"}  # how an element is kept in memory

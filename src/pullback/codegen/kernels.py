@@ -113,6 +113,7 @@ def _elementwise(w: FunctionWriter, op: Op) -> None:
     if kernel.space.rank == 0:
         totals = _single(w, kernel, sums)
     else:
+        w.count_work(abi.KERNELS)
         totals = _nests(w, kernel, sums)
     scalars = iter(totals)
     for value in op.results:

@@ -48,6 +48,7 @@ def _matmul_inc(w: FunctionWriter, op: Op) -> None:
 
 
 def _product(w: FunctionWriter, op: Op, dtype: DType, target: list[str], add: str) -> None:
+    w.count_work(abi.PRODUCTS)
     a, b = op.operands[-2:]
     (m, k), (_, n) = sizes_of(w, a), sizes_of(w, b)
     operands = [m, n, k, w.only(a), *strides_of(w, a), w.only(b), *strides_of(w, b), *target]

@@ -2,9 +2,10 @@
 
     runtime(["pb.free"], target)   ->   Text of @pb.free, of what it calls, and the C symbols they need
 
-An allocation is 64-byte aligned and has a header of 32 bytes before its first byte: the next and the previous
-allocation of the context's list, what malloc returned, and the size.  `pb.detach` takes one off the list (it then
-belongs to Python), `pb.release` frees a detached one, `pb.free_all` frees all that are on the list.
+An allocation is 64-byte aligned and has a header of 40 bytes before its first byte (see `runtime_text`).  It begins
+with one owner; `pb.retain` adds one, `pb.free` takes one away and frees with the last.  `pb.detach` takes an allocation
+off the context's list (it then belongs to Python), `pb.release` frees a detached one, `pb.free_all` frees all that are
+on the list.
 
 Blocks of 64 KiB to 32 MiB that are given back are kept for the next ones of about their size, up to 128 MiB in all:
 fresh pages cost more than most kernels that fill them.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pullback.codegen.elementary_libraries import address
 from pullback.codegen.runtime_text import (
     ALLOCATOR_ATTRIBUTES,
+    COUNTERS,
     DETACH,
     FREE,
     FREE_ALL,
@@ -30,6 +32,8 @@ from pullback.codegen.runtime_text import (
     REFILL,
     RELEASE,
     RESERVE,
+    RETAIN,
+    WORK,
     allocator,
     on_stack,
     power,
@@ -41,16 +45,19 @@ __all__ = ["REFILL", "SIGNATURES", "Runtime", "external", "runtime"]
 
 _TEXTS = {
     "pb.pool": POOL,
+    "pb.memory": COUNTERS,
     "pb.link": LINK,
     "pb.alloc": allocator("pb.alloc", "false"),
     "pb.alloc_zeroed": allocator("pb.alloc_zeroed", "true"),
     "pb.detach": DETACH,
     "pb.release": RELEASE,
     "pb.free": FREE,
+    "pb.retain": RETAIN,
     "pb.free_all": FREE_ALL,
     "pb.buffer_reserve": RESERVE,
     "pb.buffer_grow": GROW,
     "pb.poll": POLL,
+    "pb.work": WORK,
     "pb.ipow.i32": power("i32"),
     "pb.ipow.i64": power("i64"),
     "pb.pow_overflows.i32": power_overflows("i32"),
@@ -61,12 +68,15 @@ SIGNATURES = {
     "pb.alloc": f"declare noalias ptr @pb.alloc(ptr, i64) {ALLOCATOR_ATTRIBUTES}",
     "pb.alloc_zeroed": f"declare noalias ptr @pb.alloc_zeroed(ptr, i64) {ALLOCATOR_ATTRIBUTES}",
     "pb.free": f"declare void @pb.free(ptr, ptr) {ALLOCATOR_ATTRIBUTES}",
+    "pb.retain": f"declare void @pb.retain(ptr) {ALLOCATOR_ATTRIBUTES}",
     "pb.detach": f"declare void @pb.detach(ptr, ptr) {ALLOCATOR_ATTRIBUTES}",
     "pb.release": f"declare void @pb.release(ptr) {ALLOCATOR_ATTRIBUTES}",
     "pb.free_all": "declare void @pb.free_all(ptr) nounwind",
     "pb.buffer_reserve": "declare i32 @pb.buffer_reserve(ptr, ptr, i64, i64) nounwind",
     "pb.buffer_grow": "declare i32 @pb.buffer_grow(ptr, ptr, i64, i64) cold nounwind",
     "pb.poll": f"declare i32 @pb.poll(ptr) cold {ALLOCATOR_ATTRIBUTES}",
+    "pb.memory": "@pb.memory = external global [4 x i64]",
+    "pb.work": "@pb.work = external global [2 x i64]",
     **{
         f"pb.{name}.{t}": f"declare {result or t} @pb.{name}.{t}({t}, {t}) nounwind willreturn memory(none)"
         for name, result in (("ipow", ""), ("pow_overflows", "i1")) for t in ("i32", "i64")

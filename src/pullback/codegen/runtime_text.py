@@ -1,6 +1,9 @@
 """LLVM text of the runtime functions: see `memory`, which puts them together.
 
     POOL    blocks that were given back, kept for the next requests        LINK    header, and the context's list
+
+The header of an allocation lies before its first byte: at -40 how many owners it has, -32 the next and -24 the previous
+allocation of the list, -16 what malloc returned, -8 the size.
 """
 
 from __future__ import annotations
@@ -8,13 +11,20 @@ from __future__ import annotations
 from pullback.codegen import abi
 
 __all__ = [
-    "ALLOCATOR_ATTRIBUTES", "DETACH", "FREE", "FREE_ALL", "GROW", "LINK", "POLL", "POOL", "REFILL", "RELEASE",
-    "RESERVE", "allocator", "on_stack", "power", "power_overflows", "stack_switch",
+    "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "DETACH", "FREE", "FREE_ALL", "GROW", "LINK", "LIVE", "PEAK",
+    "POLL", "POOL", "REFILL", "RELEASE", "RESERVE", "RETAIN", "WORK", "allocator", "on_stack", "power",
+    "power_overflows", "stack_switch",
 ]  # fmt: skip
 
 REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
 # Headers, and the lists of malloc, are seen by no other code: to LLVM they are not accessible memory.
 ALLOCATOR_ATTRIBUTES = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
+
+# Process-wide counts, all i64: of memory (byte offsets in pb.memory) and of work (in pb.work, see `abi`).  Compiled
+# code runs with the GIL held, so plain additions do.
+BYTES, COUNT, LIVE, PEAK = 0, 8, 16, 24
+COUNTERS = "@pb.memory = global [4 x i64] zeroinitializer\n"
+WORK = "@pb.work = global [2 x i64] zeroinitializer\n"
 
 _POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 64 << 10, 32 << 20, 128 << 20
 # Size classes: four to each power of two.  The lock is held for a few instructions.
@@ -123,20 +133,34 @@ release:
   ret void
 }}
 """
+
+
+def _add(name: str, offset: int, amount: str) -> str:
+    """Text that adds to a count of memory; `%<name>1` is the sum."""
+    return f"""\
+  %{name} = getelementptr i8, ptr @pb.memory, i64 {offset}
+  %{name}0 = load i64, ptr %{name}
+  %{name}1 = add i64 %{name}0, {amount}
+  store i64 %{name}1, ptr %{name}
+"""
+
+
 LINK = f"""
 define internal ptr @pb.link(ptr %context, ptr %raw, i64 %bytes) nounwind {{
 entry:
   %none = icmp eq ptr %raw, null
   br i1 %none, label %out, label %some
 some:
-  %after = getelementptr i8, ptr %raw, i64 95
+  %after = getelementptr i8, ptr %raw, i64 103
   %data = call ptr @llvm.ptrmask.p0.i64(ptr %after, i64 -64)
   %head = getelementptr i8, ptr %context, i64 {abi.LIST}
   %next = load ptr, ptr %head
+  %owners = getelementptr i8, ptr %data, i64 -40
   %p0 = getelementptr i8, ptr %data, i64 -32
   %p1 = getelementptr i8, ptr %data, i64 -24
   %p2 = getelementptr i8, ptr %data, i64 -16
   %p3 = getelementptr i8, ptr %data, i64 -8
+  store i64 1, ptr %owners
   store ptr %next, ptr %p0
   store ptr null, ptr %p1
   store ptr %raw, ptr %p2
@@ -150,6 +174,11 @@ some:
   %count0 = load i64, ptr %count
   %count1 = add i64 %count0, 1
   store i64 %count1, ptr %count
+{_add("total", BYTES, "%bytes")}{_add("number", COUNT, "1")}{_add("live", LIVE, "%bytes")}\
+  %peak = getelementptr i8, ptr @pb.memory, i64 {PEAK}
+  %peak0 = load i64, ptr %peak
+  %peak1 = call i64 @llvm.smax.i64(i64 %peak0, i64 %live1)
+  store i64 %peak1, ptr %peak
   %last = icmp eq ptr %next, null
   br i1 %last, label %out, label %back
 back:
@@ -214,6 +243,8 @@ some:
   %raw = load ptr, ptr %p2
   %p3 = getelementptr i8, ptr %data, i64 -8
   %bytes = load i64, ptr %p3
+  %less = sub i64 0, %bytes
+{_add("live", LIVE, "%less")}\
   %total = add i64 %bytes, 128
   call void @pb.give(ptr %raw, i64 %total)
   br label %out
@@ -221,10 +252,38 @@ out:
   ret void
 }}
 """
+# One owner less; the last one frees.  Null owns nothing.
 FREE = f"""
 define internal void @pb.free(ptr %context, ptr %data) {ALLOCATOR_ATTRIBUTES} {{
+entry:
+  %none = icmp eq ptr %data, null
+  br i1 %none, label %out, label %some
+some:
+  %place = getelementptr i8, ptr %data, i64 -40
+  %owners = load i64, ptr %place
+  %rest = sub i64 %owners, 1
+  store i64 %rest, ptr %place
+  %last = icmp eq i64 %rest, 0
+  br i1 %last, label %drop, label %out
+drop:
   call void @pb.detach(ptr %context, ptr %data)
   call void @pb.release(ptr %data)
+  br label %out
+out:
+  ret void
+}}
+"""
+RETAIN = f"""
+define internal void @pb.retain(ptr %data) {ALLOCATOR_ATTRIBUTES} {{
+  %none = icmp eq ptr %data, null
+  br i1 %none, label %out, label %some
+some:
+  %place = getelementptr i8, ptr %data, i64 -40
+  %owners = load i64, ptr %place
+  %more = add i64 %owners, 1
+  store i64 %more, ptr %place
+  br label %out
+out:
   ret void
 }}
 """

@@ -297,6 +297,12 @@ class FunctionWriter:
         self.fresh.add(pointer)
         return pointer
 
+    def count_work(self, cell: int) -> None:
+        """Add one to a process-wide count of work, a cell of pb.work."""
+        place = self.offset(self.module.helper("pb.work"), 8 * cell)
+        before = self.set(f"load i64, ptr {place}{CONTEXT}")
+        self.do(f"store i64 {self.set(f'add i64 {before}, 1')}, ptr {place}{CONTEXT}")
+
     def apart(self, first: str, second: str) -> bool:
         """Is it known that two pointers never lie in one array."""
         a, b = self.roots.get(first), self.roots.get(second)

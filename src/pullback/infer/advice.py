@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 import difflib
+import math
 import sysconfig
 import types as python_types
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["is_foreign", "is_library", "nearest", "refusal"]
+import numpy as np
+
+__all__ = ["is_foreign", "is_library", "missing_import", "nearest", "refusal"]
 
 _OUTSIDE = "do this outside the compiled function and pass what it gives as an argument"
 _DRAW = "draw the numbers outside the compiled function and pass them as arguments"
@@ -124,6 +127,17 @@ def _help(full: str, name: str) -> str:
                 return _HELP[key]
             key = key.rpartition(".")[0]
     return _PLAIN
+
+
+def missing_import(name: str) -> str:
+    """Where a name that is not defined may have been meant to come from."""
+    if name in ("math", "numpy"):
+        return f"write `import {name}` at the top of the file"
+    if name == "np":
+        return "write `import numpy as np` at the top of the file"
+    if hasattr(math, name):
+        return f"write math.{name}, and `import math` at the top of the file"
+    return f"write np.{name}, and `import numpy as np` at the top of the file" if hasattr(np, name) else ""
 
 
 def nearest(name: str, known: Iterable[str], before: str = "") -> str:

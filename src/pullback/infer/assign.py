@@ -15,7 +15,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.fancy import set_fancy
 from pullback.infer.filling import apart, element, fill, fits, writable, write
 from pullback.infer.indexing import subscript
-from pullback.infer.numbers import as_number, promote
+from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV
 from pullback.infer.views import element_indices, fancy_parts, index_parts, is_element, view
@@ -124,7 +124,9 @@ def _item_method(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV])
     found = subscript(cx, subject, where)
     if not isinstance(found.type, Number):
         raise cx.error("item() takes as many indices as the array has axes here", show(subject.type))
-    return AV(Number(found.type.dtype, weak=True), found.values)
+    dtype = found.type.dtype
+    wide = DType.F64 if dtype.is_float else dtype if dtype is DType.BOOL else DType.I64
+    return AV(Number(wide, weak=True), (convert(cx, found, wide),))
 
 
 HANDLERS["ndarray.fill"] = _fill_method

@@ -294,7 +294,7 @@ def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
     """An array of the numbers in nested tuples and lists; of rows where the leaves are arrays."""
     shape, leaves = _leaves(cx, value)
     if any(isinstance(leaf.type, Array) for leaf in leaves):
-        return call(cx, prelude(cx, "numpy.stack"), [value], {})
+        return call(cx, AV(Builtin("numpy.stack")), [value], {})
     kind: Number | None = None
     for leaf in leaves:
         if not isinstance(leaf.type, Number):

@@ -156,16 +156,21 @@ def _wrt(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int], f
             name = parameters[position][0]
             raise cx.type_error(
                 f"grad of {target.type.name}() with respect to '{name}': {show(bound[position].type)} has no float",
-                "integers and bools have no derivative", _float_instead(name, bound[position].type),
+                *_float_instead(name, bound[position].type),
             )  # fmt: skip
         wrt += found
     return list(dict.fromkeys(wrt))
 
 
-def _float_instead(name: str, type_: Type) -> str:
+def _float_instead(name: str, type_: Type) -> tuple[str, str]:
+    """Label and help for an argument without floats."""
     if isinstance(type_, Array):
-        return f"pass {name}.astype(np.float64), or choose another argument with argnums"
-    return f"pass a float, e.g. 3.0 instead of 3, for '{name}', or choose another argument with argnums"
+        label = "integers and bools have no derivative"
+        return label, f"pass {name}.astype(np.float64), or choose another argument with argnums"
+    if slots(type_) and not isinstance(type_, Closure):
+        label = "integers and bools have no derivative"
+        return label, f"pass a float, e.g. 3.0 instead of 3, for '{name}', or choose another argument with argnums"
+    return "there is nothing to differentiate by", "choose another argument with argnums"
 
 
 def _no_pair(cx: Frame, target: AV, result: Type) -> CompileTypeError:
@@ -239,14 +244,21 @@ def _like(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
         case Array(dtype, rank, _):
             if given[0] is not None:
                 return AV(Array(dtype, rank, True, ones=primal.type.ones), (given[0],))
-            return AV(Array(dtype, rank, True, ones=primal.type.ones), (cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype),))
+            zeros = cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype)
+            return AV(Array(dtype, rank, True, ones=primal.type.ones), (zeros,))
         case Tuple() | List() | Dict():
             return _like_items(cx, primal, given)
         case Union():
-            values = [g if g is not None else v for g, v in zip(given, primal.values, strict=True)]
-            return AV(primal.type, tuple(values))
+            # The tag says of which type the value was; ints of the payload are typed zeros.
+            tag, *payload = primal.values
+            values = [g if g is not None else _zero_int(cx, v) for g, v in zip(given[1:], payload, strict=True)]
+            return AV(primal.type, (tag, *values))
         case _:
             return primal
+
+
+def _zero_int(cx: Frame, value: Value) -> Value:
+    return cx.e.like(0, value) if isinstance(value.type, Scalar) else value
 
 
 def _like_items(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:

@@ -89,7 +89,7 @@ def _pattern(shapes: Sequence[Sequence[Value]]) -> str:
         inner = ",".join("{" + str(number + i) + "}" for i in range(len(shape)))
         number += len(shape)
         texts.append(f"({inner}{',' if len(shape) == 1 else ''})")
-    return " ".join(texts)
+    return "".join(f"{text} " for text in texts)  # NumPy ends the list with a space too
 
 
 def elementwise(

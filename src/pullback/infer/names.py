@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pullback.diagnostic import CompileError
-from pullback.infer.advice import is_foreign, nearest, refusal
+from pullback.infer.advice import is_foreign, missing_import, nearest, refusal
 from pullback.infer.engine import BUILTINS, Code, Frame, outside_library
 from pullback.infer.lattice import depth
 from pullback.infer.registry import builtin_name
@@ -32,10 +32,8 @@ def global_value(cx: Frame, name: str) -> AV:
         # A global of that name defined later would hide the builtin.
         cx.session.guards[(id(cx.code.globals), name)] = Guard("global", cx.code.globals, name, ABSENT)
         return object_value(cx, BUILTINS[name], "", None, name)
-    known = [*cx.code.globals, *BUILTINS]
-    raise cx.error(
-        f"name '{name}' is not defined", "neither a local, a global nor a builtin name", nearest(name, known)
-    )
+    help = nearest(name, [*cx.code.globals, *BUILTINS]) or missing_import(name)
+    raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name", help)
 
 
 def captured_values(cx: Frame) -> list[AV]:

@@ -216,7 +216,7 @@ def _dot(cx: Frame, a: AV, b: AV) -> AV:
     """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
     if not isinstance(a.type, Array) or not isinstance(b.type, Array):
         return binary(cx, "*", a, b)
-    return matmul(cx, a, b)
+    return matmul(cx, a, b, dot=True)
 
 
 def _cast(dtype: DType) -> Handler:
@@ -280,7 +280,33 @@ def _shape(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     return attribute(cx, arguments[0], "shape")
 
 
+def _whole_part(prim: str) -> Handler:
+    """np.floor, np.ceil, np.trunc: ints stay as they are."""
+
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        _no_keywords(cx, f"numpy.{prim}", keywords)
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            kind = common(cx, operands)
+            x = convert(cx, operands[0], kind.dtype)
+            return AV(kind, (cx.e(prim, x) if kind.dtype.is_float else x,))
+
+        return map_numbers(cx, arguments, rule)
+
+    return handler
+
+
+def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.round to whole numbers."""
+    subject, *digits = [*arguments, *keywords.values()]
+    if digits and cx.literal_of(digits[0]) != 0:
+        raise cx.error("np.round to decimals is not supported yet", "", "scale, round and scale back")
+    return _whole_part("rint")(cx, [subject], {})
+
+
 HANDLERS.update({
+    "numpy.floor": _whole_part("floor"), "numpy.ceil": _whole_part("ceil"), "numpy.trunc": _whole_part("trunc"),
+    "numpy.round": _round, "numpy.around": _round,
     "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _by_operator("**", "numpy.float_power"),
     "numpy.divide": _by_operator("/", "numpy.divide"), "numpy.true_divide": _by_operator("/", "numpy.true_divide"),
     "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pullback.infer.arithmetic import OVERFLOW, binary
+from pullback.infer.arithmetic import OVERFLOW, binary, python_message
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise
@@ -199,10 +199,22 @@ def _pow(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 def _divmod(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     _arity(cx, "divmod", arguments, keywords, 2, 2)
-    quotient, rest = binary(cx, "//", *arguments), binary(cx, "%", *arguments)
-    if cx.dead:
-        return quotient
-    return AV(Tuple((quotient.type, rest.type)), (*quotient.values, *rest.values))
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        x, y = (as_number(cx, av) for av in operands)
+        if isinstance(x.type, Number) and isinstance(y.type, Number) and x.type.weak and y.type.weak:
+            _check_divisor(cx, y, floats=x.type.dtype.is_float or y.type.dtype.is_float)
+        quotient, rest = binary(cx, "//", x, y), binary(cx, "%", x, y)
+        return AV(Tuple((quotient.type, rest.type)), (*quotient.values, *rest.values))
+
+    return dispatch(cx, arguments, rule)
+
+
+def _check_divisor(cx: Frame, divisor: AV, *, floats: bool) -> None:
+    """divmod has a message of its own in some versions of Python."""
+    if cx.options.checks and not (isinstance(divisor.literal, int | float) and divisor.literal != 0):
+        message = python_message((lambda: divmod(1.0, 0.0)) if floats else (lambda: divmod(1, 0)))
+        cx.check(cx.e("ne", divisor.value, cx.e.like(0, divisor.value)), "ZeroDivisionError", message)
 
 
 def _range(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -243,8 +255,10 @@ def _same_lengths(cx: Frame, strict: AV, parts: Sequence[AV]) -> None:
         return
     lengths = [_len(cx, [part], {}) for part in parts]
     for position, other in enumerate(lengths[1:], 2):
-        ok = cx.e("eq", lengths[0].value, other.value)
-        cx.check(ok, "ValueError", f"zip() argument {position} has another length than argument 1")
+        before = "argument 1" if position == 2 else f"arguments 1-{position - 1}"
+        for test, word in (("ge", "shorter"), ("le", "longer")):
+            ok = cx.e(test, other.value, lengths[0].value)
+            cx.check(ok, "ValueError", f"zip() argument {position} is {word} than {before}")
 
 
 def _isinstance(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -56,6 +56,9 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
         if isinstance(part.type, Constant) or part.type in (WEAK_BOOL, Number(DType.BOOL, False)):
             raise cx.error("an array cannot be indexed with one bool here", "NumPy would add an axis",
                            "write a[None] to add an axis, or int(flag) to choose an element")  # fmt: skip
+    if sum(map(_is_ellipsis, parts)) > 1:
+        title = "an index can only have a single ellipsis ('...')"
+        raise cx.error(title, "NumPy refuses this too", "write `:` instead")
     used = sum(_axes(part) for part in parts)
     if used > subject.type.rank:
         raise cx.error(

@@ -10,7 +10,7 @@ from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
-from pullback.types import Closure, Transformed, Type
+from pullback.types import Builtin, Closure, Transformed, Type
 
 __all__ = ["as_closure", "wrapper_code"]
 
@@ -27,7 +27,19 @@ def as_closure(cx: Frame, function: AV, count: int | None = None) -> AV:
     if code is None:
         code = Code(wrapper_code(names), {})
         cx.session.codes[key] = code
-    return AV(Closure(code, (function.type,), "the function"), function.values)
+    return AV(Closure(code, (function.type,), _shown(function.type)), function.values)
+
+
+def _shown(type_: Type) -> str:
+    """How messages call a callable."""
+    match type_:
+        case Transformed(kind, function, _):
+            return f"{kind} of {_shown(function)}"
+        case Closure(_, _, name):
+            return name
+        case Builtin(name):
+            return name.removeprefix("builtins.")
+    return "the function"
 
 
 def parameter_names(type_: Type) -> tuple[str, ...]:

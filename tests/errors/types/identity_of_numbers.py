@@ -1,8 +1,8 @@
 """Numbers have no identity."""
 
 
-def f(x):
-    return x is 2.0  # noqa: F632
+def f(x, y):
+    return x is y
 
 
-ARGS = (2.0,)
+ARGS = (2.0, 3.0)

@@ -33,6 +33,14 @@ def set_diagonal(out: Any) -> Any:
     return out
 
 
+def matmul_loops(a: Any, b: Any, out: Any) -> Any:
+    for i in range(out.shape[0]):
+        for k in range(b.shape[0]):
+            for j in range(out.shape[1]):
+                out[i, j] += a[i, k] * b[k, j]
+    return out
+
+
 # ------------------------------------------------------------------------------------------ index arrays and masks
 
 
@@ -216,7 +224,7 @@ def std_rows(a: Any, out: Any, ddof: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        ramp, linspace, set_diagonal, take_index, take_mask, set_index, set_mask_rows, set_mask, prod_flat, mean_flat,
+        ramp, linspace, set_diagonal, matmul_loops, take_index, take_mask, set_index, set_mask_rows, set_mask, prod_flat, mean_flat,
         max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
         min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
     )
