@@ -5,8 +5,9 @@
     python benchmarks/run.py --rounds 50
     python benchmarks/run.py --fast               all of them with `fastmath=True` against C with -ffast-math
 
-Prints a table (the rules of either side, median time of one unit of work, median ratio with its quartiles) and writes
-the same as JSON into benchmarks/results/. Exit status 1 if any result differed or any workload failed.
+Prints a table (the rules of either side, median time of one unit of work, median ratio with its quartiles, ratio of the
+best times, memory and elementwise loops of one call) and writes the same as JSON into benchmarks/results/. Exit status
+1 if any result differed or any workload failed.
 """
 
 import argparse
@@ -32,8 +33,8 @@ from workloads import NUMBER_WORKLOADS, sincos
 RESULTS = Path(__file__).resolve().parent / "results"
 WORKLOADS = NUMBER_WORKLOADS | ARRAY_WORKLOADS
 HEADING = (
-    f"{'workload':10} {'form':9} {'rules':22} {'compiled':>10} {'C':>10} {'ratio':>7}  {'quartiles':15} "
-    f"{'first call':>10}"
+    f"{'workload':10} {'form':9} {'rules':22} {'compiled':>10} {'C':>10} {'ratio':>6} {'best':>6}  {'quartiles':14} "
+    f"{'first call':>10} {'peak':>8} {'kernels':>7}"
 )
 BATCH_SECONDS = 0.002
 
@@ -103,6 +104,7 @@ def measure(form: Form, rounds: int) -> dict:
     difference = disagreement(parts(result), parts(form.by_hand()))
     if not difference <= form.tolerance:
         raise AssertionError(f"results differ by {difference:.2e}, more than {form.tolerance:.0e}")
+    memory = memory_of(form.ours)
     ours, by_hand = interleaved(form.ours, form.by_hand, rounds)
     low, middle, high = np.percentile(ours / by_hand, [25, 50, 75])
     return {
@@ -112,9 +114,25 @@ def measure(form: Form, rounds: int) -> dict:
         "by_hand_seconds": float(np.median(by_hand)) / form.inner,
         "ratio": float(middle),
         "ratio_quartiles": [float(low), float(high)],
+        "ratio_of_best": float(np.min(ours) / np.min(by_hand)),
         "difference": difference,
         "first_call_seconds": first_call,
         "rounds": rounds,
+        **memory,
+    }
+
+
+def memory_of(call: Callable[[], object]) -> dict:
+    """What one call allocates, results included; the peak counts from the memory in use before it."""
+    before = pb.stats(reset=True)
+    result = call()
+    after = pb.stats()
+    del result
+    return {
+        "bytes_allocated": after.bytes_allocated,
+        "allocations": after.allocations,
+        "peak_bytes": after.peak_bytes - before.live_bytes,
+        "kernels": after.kernels,
     }
 
 
@@ -217,8 +235,17 @@ def print_row(row: dict) -> dict:
     ours, by_hand = duration(row["ours_seconds"]), duration(row["by_hand_seconds"])
     spread = f"{low:.2f} to {high:.2f}"
     first = f"{row['first_call_seconds'] * 1e3:.0f} ms"
-    print(f"{head} {ours:>10} {by_hand:>10} {row['ratio']:7.2f}  {spread:15} {first:>10}", flush=True)
+    times = f"{ours:>10} {by_hand:>10} {row['ratio']:6.2f} {row['ratio_of_best']:6.2f}  {spread:14} {first:>10}"
+    print(f"{head} {times} {size(row['peak_bytes']):>8} {row['kernels']:7}", flush=True)
     return row
+
+
+def size(count: int) -> str:
+    """A number of bytes with its unit."""
+    for unit, scale in (("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.3g} {unit}"
+    return f"{count} B"
 
 
 def duration(value: float) -> str:

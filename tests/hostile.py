@@ -32,7 +32,9 @@ def same(actual: Any, expected: Any) -> bool:
         return len(actual) == len(expected) and all(same(left, right) for left, right in pairs)
     if isinstance(expected, np.ndarray):
         return (actual.shape, actual.dtype) == (expected.shape, expected.dtype) and close(actual, expected)
-    return type(actual) is type(expected) and bool(close(actual, expected))
+    if isinstance(expected, np.generic):  # np.longlong and np.int64 are one dtype
+        return isinstance(actual, np.generic) and actual.dtype == expected.dtype and close(actual, expected)
+    return type(actual) is type(expected) and close(actual, expected)
 
 
 def close(actual: Any, expected: Any) -> bool:

@@ -85,7 +85,7 @@ def _request(compiled: Any, arguments: tuple[Any, ...]) -> pipeline.Request:
 
 
 def _names(compiled: Any, count: int) -> tuple[tuple[str, ...], int]:
-    code = getattr(inspect.unwrap(compiled), "__code__", None)
+    code = getattr(compiled._python, "__code__", None)
     if compiled.kind != "call" or code is None or code.co_argcount + code.co_kwonlyargcount != count:
         return tuple(f"x{i}" for i in range(count)), 0
     return code.co_varnames[:count], code.co_kwonlyargcount
@@ -177,7 +177,8 @@ def jit(
         return functools.partial(jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
     options = _options(error_model, boundscheck, fastmath)
     target = _callable(fun, "jit")
-    return Compiled(target, ("jit", target, ()), options, recipe=(jit, (fun,)))
+    make = functools.partial(jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
+    return Compiled(target, ("jit", target, ()), options, recipe=(make, (fun,)))
 
 
 def _options(error_model: str, boundscheck: bool, fastmath: bool) -> pipeline.Options:
@@ -193,13 +194,14 @@ def _inherited(fun: Any) -> pipeline.Options:
 def _transform(kind: str, fun: Any, argnums: int | Sequence[int], has_aux: bool, argnames: Any) -> Any:
     target = _callable(fun, kind)
     numbers = _numbers(argnums)
-    names = (argnames,) if isinstance(argnames, str) else tuple(argnames) if argnames is not None else None
+    names = argnames if isinstance(argnames, str) or argnames is None else tuple(argnames)
     settings: dict[str, Any] = {"argnums": numbers, "has_aux": bool(has_aux)}
     if names:
         settings["argnames"] = names
         if numbers == 0:
             del settings["argnums"]
-    recipe = ({"grad": grad, "value_and_grad": value_and_grad}[kind], (fun, argnums, has_aux))
+    make = functools.partial({"grad": grad, "value_and_grad": value_and_grad}[kind], argnames=argnames)
+    recipe = (make, (fun, argnums, has_aux))
     return Compiled(target, (kind, target, tuple(sorted(settings.items()))), _inherited(fun), recipe=recipe)
 
 

@@ -161,8 +161,34 @@ def _matmul_inc(target: Any, a: Any, b: Any) -> None:
     target += a @ b
 
 
+class _Owner:
+    """Who frees an array: after as many `free` as it has owners."""
+
+    __slots__ = ("array", "count")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.count = 1
+
+    def add(self, more: int) -> None:
+        if not self.count:
+            raise InternalError("memory is freed or kept that is gone")
+        self.count += more
+        if not self.count:
+            _free(self.array)
+
+
+def _retain(owner: _Owner | None) -> None:
+    if owner is not None:
+        owner.add(1)
+
+
 def _free(memory: Any) -> None:
-    if isinstance(memory, _Store):
+    if isinstance(memory, _Owner):
+        memory.add(-1)
+    elif memory is None:
+        pass
+    elif isinstance(memory, _Store):
         if memory.freed:
             raise InternalError("a buffer is freed twice")
         memory.freed = True
@@ -200,6 +226,7 @@ _ONE: dict[str, Callable[..., Any]] = {
     "view_diagonal": _view_diagonal,
     "view_relax": lambda a: a,
     "array_overlap": lambda a, b: np.bool_(np.may_share_memory(a, b)),
+    "array_owner": _Owner,
     "box_null": lambda name: None,
     "array_same": lambda a, b: np.bool_(_address(a) == _address(b)),
     "matmul": lambda a, b: np.ascontiguousarray(a @ b),
@@ -219,6 +246,7 @@ _NONE: dict[str, Callable[..., None]] = {
     "buffer_put": lambda buffer, index, value: buffer.put(int(index), value),
     "buffer_inc": lambda buffer, index, value: buffer.increase(int(index), value),
     "free": _free,
+    "array_retain": _retain,
 }
 
 

@@ -122,6 +122,14 @@ def _fill(model: Any, numbers: list[float]) -> Any:
     return type(model)(0) if isinstance(model, int | np.generic) else model
 
 
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(_copied(item) for item in value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def _count(model: Any) -> int:
     if isinstance(model, dict):
         return sum(map(_count, model.values()))
@@ -176,7 +184,8 @@ def _forward(run_call: _Runner, f: Any, args: Any, argnums: Any, direction: Any,
     count = sum(_count(args[p]) for p in argnums)
     numbers: list[float] = []
     for row in np.eye(count).tolist():
-        out, tangent = run_call("jvp", f, (*args, *_tangents(args, argnums, row)))
+        # A fresh copy each time: the function may write into its arguments.
+        out, tangent = run_call("jvp", f, (*_copied(args), *_tangents(args, argnums, row)))
         moved = _leaves(tangent, out)
         weights = [1.0] * len(moved) if cotangent is None else _leaves(cotangent, out)
         numbers.append(sum(w * m for w, m in zip(weights, moved, strict=True)))

@@ -260,7 +260,7 @@ def _rerun(
     pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [])
     record = Value(Box(names.box), "record")
     opening = Emitter(Block(), function.span)
-    opened = open_record(opening, record, 0, types)
+    opened = list(open_record(opening, record, 0, types))
     for place, param in enumerate(primal.params):
         if primal.aliases.written(param):  # the record serves more than one pullback
             opened[place] = _copied(opening, opened[place])

@@ -4,6 +4,8 @@
 
     forward   y, dy = elementwise{new, new} n, a, s, da, ds {(x, t, dx, dt): the block and its tangent}
     reverse   ds += elementwise{inc, sum} n, a, s, cy, -> ca {(x, t, c): yield cos(x) * t * c, sin(x) * c}
+              of a "set" output, too, where the target is other memory than the inputs (or one of them, the same view):
+              what the target's shadow held is replaced by what the input gets, or by 0.  Else it is taken out first.
 
 The reverse computes the block's values again from the inputs, or reads an output of the op where that is cheaper.
 Contributions to different views of one array go into ops of their own, so that targets of one op never overlap.
@@ -11,15 +13,15 @@ Contributions to different views of one array go into ops of their own, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pullback.ad.costs import is_expensive
 from pullback.ad.dead import remove_dead
 from pullback.ad.scalars import Wild, pull_scalar, push_scalar
 from pullback.ad.shadows import elementwise, is_float_scalar, scalar_zero
 from pullback.analysis.effects import elementwise_inputs, elementwise_targets
-from pullback.diagnostic import CompileError, Diagnostic, InternalError
+from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops
 from pullback.prims.base import Emitter
@@ -28,7 +30,7 @@ from pullback.types import ArrayRef, Scalar
 if TYPE_CHECKING:
     from pullback.ad.reverse import Reverse
 
-__all__ = ["pull_elementwise", "push_elementwise", "reject_overwriting"]
+__all__ = ["pull_elementwise", "push_elementwise"]
 
 
 def _outputs(op: Op) -> tuple[str, ...]:
@@ -41,11 +43,6 @@ def _places(op: Op) -> list[Value]:
     """Per output: the result, or the target that is written."""
     results, targets = iter(op.results), iter(elementwise_targets(op))
     return [next(targets) if kind in ("inc", "set") else next(results) for kind in _outputs(op)]
-
-
-def reject_overwriting(op: Op) -> NoReturn:
-    """Memory that carries derivative is only added to."""
-    raise CompileError(Diagnostic("cannot differentiate through an array that is overwritten", op.span))
 
 
 def _straight(op: Op) -> Block:
@@ -68,39 +65,60 @@ def _element(value: Value) -> Scalar:
 
 def pull_elementwise(reverse: Reverse, op: Op) -> None:
     """Emit the reverse of the op into the current block of `reverse`."""
-    rank, block = int(str(op.attrs["rank"])), _straight(op)
-    for kind, place in zip(_outputs(op), _places(op), strict=True):
-        if kind == "set" and reverse.primal.active(place):
-            reject_overwriting(op)
+    sizes = op.operands[: int(str(op.attrs["rank"]))]
     incoming: list[tuple[Value, Value]] = []  # (a result of the block, its cotangent: array or scalar)
-    for value, place in zip(block.results, _places(op), strict=True):
+    overwritten: dict[Value, Value] = {}  # targets of "set" outputs and their shadows
+    for kind, value, place in zip(_outputs(op), _straight(op).results, _places(op), strict=True):
         if is_float_scalar(value.type):
             found = reverse.cotangent(place) if isinstance(place.type, Scalar) else reverse.existing(place)
             if found is not None:
                 incoming.append((value, found))
+                if kind == "set":
+                    overwritten[place] = found
     if not incoming:
         return
+    if overwritten and not _separate(reverse, op, overwritten):
+        taken = {shadow: _taken(reverse, sizes, shadow) for shadow in overwritten.values()}
+        incoming = [(value, taken.get(found, found)) for value, found in incoming]
+        overwritten = {}
     parts = _Pulled(reverse, op, incoming)
-    sizes = op.operands[:rank]
     inputs = [i for i in dict.fromkeys(elementwise_inputs(op)) if i in parts.contributions]
-    for group in _groups(reverse, inputs):
-        parts.emit(sizes, group)
+    for group in [inputs] if overwritten else _groups(reverse, inputs):
+        parts.emit(sizes, group, overwritten)
+
+
+def _separate(reverse: Reverse, op: Op, overwritten: Mapping[Value, Value]) -> bool:
+    """May one op take the cotangents of what was overwritten and add to the inputs: is it all different memory."""
+    active = reverse.primal.active
+    arrays = [v for v in (*elementwise_inputs(op), *_places(op)) if isinstance(v.type, ArrayRef) and active(v)]
+    arrays = list(dict.fromkeys(arrays))
+    return all(
+        reverse.primal.aliases.apart(one, other) for i, one in enumerate(arrays) for other in arrays[i + 1 :]
+    )
+
+
+def _taken(reverse: Reverse, sizes: Sequence[Value], shadow: Value) -> Value:
+    """The cotangents of elements that were overwritten, moved out: what stood there before has none of them."""
+    assert isinstance(shadow.type, ArrayRef)
+    param = Value(Scalar(shadow.type.dtype))
+    block = Emitter(Block([param]), reverse.e.span)
+    block.block.results = [param, block.like(0.0, param)]
+    (taken,) = elementwise(reverse.e, sizes, [shadow], [shadow], block.block, ["new", "set"])
+    reverse.frame.owned.append(taken)
+    return taken
 
 
 def _groups(reverse: Reverse, inputs: Sequence[Value]) -> list[list[Value]]:
-    """Inputs whose contributions one op may add: no two views of one array."""
+    """Inputs whose contributions one op may add: no two that may be the same memory."""
+    apart = reverse.primal.aliases.apart
     groups: list[list[Value]] = []
-    bases: list[set[Value]] = []
     for value in inputs:
-        base = reverse.base(value)
-        for group, known in zip(groups, bases, strict=True):
-            if base not in known:
+        for group in groups:
+            if isinstance(value.type, Scalar) or all(isinstance(v.type, Scalar) or apart(value, v) for v in group):
                 group.append(value)
-                known.add(base)
                 break
         else:
             groups.append([value])
-            bases.append({base})
     return groups
 
 
@@ -151,12 +169,13 @@ class _Pulled:
         return value
 
     def _read_outputs(self, block: Block, mapping: dict[Value, Value]) -> None:
-        """Expensive values that the op wrote to a fresh array are read from there."""
+        """Expensive values that the op wrote to an array are read from there."""
         makers = {v: o for o in block.ops for v in o.results}
         for kind, value, place in zip(_outputs(self.op), block.results, _places(self.op), strict=True):
             maker = makers.get(value)
-            if kind == "new" and maker is not None and value not in mapping and is_expensive(maker):
-                if self.reverse.primal.aliases.settled(place):
+            written = kind in ("new", "set") and maker is not None and value not in mapping and is_expensive(maker)
+            if written and isinstance(place.type, ArrayRef) and place not in elementwise_inputs(self.op):
+                if self.reverse.primal.aliases.settled(place, self.op, after=True):
                     mapping[value] = self.param(place)
 
     def _seed(self, e: Emitter, incoming: Sequence[tuple[Value, Value]], cotangents: dict[Value, Value]) -> None:
@@ -167,23 +186,27 @@ class _Pulled:
                 part = e.like(1.0, value) if reverse.is_one(found) else self.param(found)
                 self._accumulate(e, cotangents, value, part, reverse.wild.memory if array else found in reverse.wild)
 
-    def emit(self, sizes: Sequence[Value], inputs: Sequence[Value]) -> None:
-        """One op that adds the contributions to these inputs."""
+    def emit(self, sizes: Sequence[Value], inputs: Sequence[Value], overwritten: Mapping[Value, Value]) -> None:
+        """One op that adds the contributions to these inputs, and puts those to overwritten arrays in their place."""
         reverse = self.reverse
         mapping: dict[Value, Value] = {}
         params = list(self.operands)
         copies = [Value(p.type, p.name) for p in params]
         mapping.update(zip(params, copies, strict=True))
         block = Block(copies, clone_ops(self.block.ops, mapping))
-        arrays = [v for v in inputs if isinstance(v.type, ArrayRef)]
-        scalars = [v for v in inputs if v not in arrays]
-        block.results = [mapping[self.contributions[v]] for v in [*arrays, *scalars]]
+        arrays = [v for v in inputs if isinstance(v.type, ArrayRef) and v not in overwritten]
+        scalars = [v for v in inputs if isinstance(v.type, Scalar)]
+        zero = Emitter(block, reverse.e.span)
+        block.results = [
+            mapping[self.contributions[v]] if v in self.contributions else scalar_zero(zero, _element(v))
+            for v in [*arrays, *overwritten, *scalars]
+        ]
         used = remove_dead(block)
         kept = [(copy, self.operands[param]) for copy, param in zip(copies, params, strict=True) if copy in used]
         block.params = [copy for copy, _ in kept]
         operands = [self._settled(operand) for _, operand in kept]
-        targets = [reverse.shadow(v) for v in arrays]
-        outputs = ["inc"] * len(arrays) + ["sum"] * len(scalars)
+        targets = [*map(reverse.shadow, arrays), *overwritten.values()]
+        outputs = ["inc"] * len(arrays) + ["set"] * len(overwritten) + ["sum"] * len(scalars)
         sums = elementwise(reverse.e, sizes, operands, targets, block, outputs)
         for value, part in zip(scalars, sums, strict=True):
             reverse.add(value, reverse.wild.note(part, self.contributions[value] in self.wild))
@@ -233,12 +256,8 @@ def push_elementwise(
     tangent_places: list[Value] = []
     for kind, value, place in zip(_outputs(op), block.results, places, strict=True):
         found = tangents.get(value)
-        if kind == "set":
-            if active(place):
-                reject_overwriting(op)
-            continue
-        sink = tangent(place) if kind == "inc" else None
-        if (kind == "inc" and (found is None or sink is None)) or not active(place):
+        sink = tangent(place) if kind in ("inc", "set") else None
+        if (kind == "inc" and found is None) or (kind in ("inc", "set") and sink is None) or not active(place):
             continue
         twin.results.append(scalar_zero(inner, value.type) if found is None else found)
         outputs.append(kind)

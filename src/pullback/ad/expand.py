@@ -14,14 +14,14 @@ from collections.abc import Callable
 from pullback.ad import derive
 from pullback.ad.forward import tangent_function
 from pullback.ad.primal import Mask, SplitCall
-from pullback.ad.shadows import ShadowTypes, coerce
+from pullback.ad.shadows import ShadowTypes, coerce, copy_array
 from pullback.ad.zeros import zeros_function
-from pullback.analysis.alias import written_parameters
+from pullback.analysis.alias import NO_WRITES, Writes, written_parameters
 from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_ops
 from pullback.prims.base import Emitter
-from pullback.types import is_float
+from pullback.types import ArrayRef, is_float
 
 __all__ = ["expand"]
 
@@ -45,7 +45,7 @@ class _Driver:
         self.program = program
         self.types = ShadowTypes(program)
         self.optimise = optimise
-        self._written: dict[str, frozenset[int]] | None = None
+        self._written: dict[str, Writes] | None = None
         self._expanded: set[str] = set()
         self._optimised: set[str] = set()
         self._pending: list[Callable[[], None]] = []
@@ -58,7 +58,7 @@ class _Driver:
     # --------------------------------------------------------------------------------------- what derivations ask
 
     @property
-    def written(self) -> dict[str, frozenset[int]]:
+    def written(self) -> dict[str, Writes]:
         if self._written is None:
             self._written = written_parameters(self.program)
         return self._written
@@ -188,7 +188,7 @@ class _Driver:
         if op.name == "value_and_grad":
             template = self._value_and_grad(function, wrt, op)
         elif op.name == "jvp":
-            template, operands = self._jvp(function, wrt, operands)
+            template, operands = self._jvp(e, function, wrt, operands)
         else:
             template = self._half(function, wrt, op)
         self._finish()
@@ -206,7 +206,9 @@ class _Driver:
             self._templates[key] = derive.joint(self, function, wrt, outputs)
         return self._templates[key]
 
-    def _jvp(self, function: Function, wrt: tuple[int, ...], operands: list[Value]) -> tuple[Function, list[Value]]:
+    def _jvp(
+        self, e: Emitter, function: Function, wrt: tuple[int, ...], operands: list[Value]
+    ) -> tuple[Function, list[Value]]:
         body = function.body
         params = tuple(i in wrt for i in range(len(body.params)))
         mask = Mask(params, tuple(v.type is not None and is_float(v.type) for v in body.results))
@@ -215,7 +217,11 @@ class _Driver:
             name = f"{function.name}.jvp{mask}"
             self._templates[key] = tangent_function(self, function, mask, name, tame=True)
         count = len(body.params)
-        given = dict(zip(wrt, operands[count:], strict=True))
+        written = self.written.get(function.name, NO_WRITES).written
+        given = {  # what the caller hands over is never written
+            i: copy_array(e, v) if i in written and isinstance(v.type, ArrayRef) else v
+            for i, v in zip(wrt, operands[count:], strict=True)
+        }
         return self._templates[key], [*operands[:count], *(given[i] for i in sorted(given))]
 
     def _half(self, function: Function, wrt: tuple[int, ...], op: Op) -> Function:

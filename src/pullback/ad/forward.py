@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.ad.elementwise import push_elementwise, reject_overwriting
-from pullback.ad.primal import Derivations, Mask, prepare_copy, slot_attrs, slot_place
+from pullback.ad.elementwise import push_elementwise
+from pullback.ad.primal import Derivations, Mask, keep_apart, prepare_copy, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, push_scalar
 from pullback.ad.shadows import (
     array_sizes,
@@ -26,7 +26,7 @@ from pullback.ad.shadows import (
     zero_array,
 )  # fmt: skip
 from pullback.analysis.activity import Activity
-from pullback.analysis.alias import Aliases, record_links
+from pullback.analysis.alias import NO_WRITES, Aliases, record_links
 from pullback.analysis.effects import VIEWS
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Value
@@ -41,7 +41,7 @@ def tangent_function(
 ) -> Function:
     """`name(params..., tangents of active params...) -> results..., tangents of active results...`.
 
-    `tame`: the tangents that come in are finite.
+    `tame`: for a request in user code, whose tangents are finite.
     """
     return Forward(derivations, function, mask, tame=tame).run(name)
 
@@ -56,9 +56,13 @@ class Forward:
         self.inputs = [v for v, active in zip(body.params, mask.params, strict=True) if active]
         self.outputs = [v for v, active in zip(body.results, mask.results, strict=True) if active]
         links = record_links(derivations.program)
-        aliases = Aliases(self.function, derivations.written, links)
-        wanted = [*self.outputs, *(v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v))]
-        self.activity = Activity(self.function, self.inputs, wanted, derivations.written, self.types.carries, links)
+        self.aliases = aliases = Aliases(self.function, derivations.written, links, called=not tame)
+        wanted = list(self.outputs)
+        if not tame:  # memory of the caller that the function writes is an output
+            wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
+        self.activity = Activity(
+            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links
+        )
         self.tangents: dict[Value, Value] = {}
         self.wild = Wild(body, self.active, given=not tame)
 
@@ -68,7 +72,10 @@ class Forward:
             self.wild.note(tangent, not self.tame)
             self.tangents[value] = tangent
             self.body.params.append(tangent)
-        e = self.block(self.body)
+        others = [v for v in self.body.params if v not in self.tangents and v not in self.tangents.values()]
+        if self.tame:
+            keep_apart(self.function, self.aliases, self.active)
+        e = self.block(self.body, others)
         self.body.results += [self.needed(e, v) for v in self.outputs]
         return Function(name, self.body, self.function.span, self.function.attrs)
 
@@ -99,9 +106,11 @@ class Forward:
                 return e.append(get("call"), [value], attrs={"callee": callee}, types=[self.shadow_type(value)]).result
         raise InternalError(f"no tangent of {value!r}")
 
-    def block(self, block: Block) -> Emitter:
+    def block(self, block: Block, fresh: Sequence[Value] = ()) -> Emitter:
+        """Rebuild a block.  `fresh`: parameters without a tangent."""
         old, block.ops = block.ops, []
         e = Emitter(block)
+        self.track(e, fresh)
         for op in old:
             e.span = op.span
             rule = getattr(self, f"op_{op.name}", None)
@@ -115,7 +124,15 @@ class Forward:
                     tangents = [self.tangent(v) for v in op.operands]
                     pushed, wild = push_scalar(e, op, tangents, self.wild)
                     self.set(op.result, pushed, wild)
+            self.track(e, op.results)
         return e
+
+    def track(self, e: Emitter, values: Sequence[Value]) -> None:
+        """An array that is overwritten has a tangent from the start, zero or not."""
+        for value in values:
+            if isinstance(value.type, ArrayRef) and self.active(value) and value not in self.tangents:
+                if self.aliases.written(value):
+                    self.tangents[value] = self.needed(e, value)
 
     def set(self, value: Value, tangent: Value | None, wild: bool = False) -> None:
         if tangent is not None and self.active(value):
@@ -173,7 +190,7 @@ class Forward:
     def op_call(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         callee = str(op.attrs["callee"])
-        written = self.derivations.written.get(callee, frozenset())
+        written = self.derivations.written.get(callee, NO_WRITES).written
         targets = [v for i, v in enumerate(op.operands) if i in written or isinstance(v.type, Box)]
         if not any(map(self.active, [*op.results, *targets])):
             return
@@ -208,8 +225,10 @@ class Forward:
 
     def op_array_swap(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
-        if self.active(op.operands[0]):
-            reject_overwriting(op)
+        target = self.tangent(op.operands[0])
+        if target is not None:
+            old = e(op.name, target, *op.operands[1:-1], self.needed(e, op.operands[-1]))
+            self.set(op.result, old, self.wild.memory)
 
     def op_buffer_put(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

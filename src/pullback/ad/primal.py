@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,7 +22,7 @@ from pullback.ir.walk import clone_function, free_values, substitute, uses
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Buffer, Scalar
 
-__all__ = ["Derivations", "Mask", "Primal", "SplitCall", "prepare_copy"]
+__all__ = ["Derivations", "Mask", "Primal", "SplitCall", "keep_apart", "prepare_copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,28 @@ def prepare_copy(function: Function) -> Function:
             condition, yes, no = op.operands
             op.prim, op.operands, op.blocks = get("if"), [condition], [Block(results=[yes]), Block(results=[no])]
     return copy
+
+
+def keep_apart(
+    function: Function, aliases: Aliases, active: Callable[[Value], bool], *, all_pairs: bool = False
+) -> None:
+    """Arguments that share memory, one of them written, would need shadows that do: a check where the function starts.
+
+    `all_pairs`: also of arguments through which no derivative flows.
+    """
+    body = function.body
+    used = uses(body)
+    e = Emitter(Block(), function.span)
+    pairs: list[tuple[Value, Value]] = []
+    for one, other in overlapping_pairs(aliases, body.params):
+        arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
+        if arrays and one in used and other in used and (all_pairs or active(one) or active(other)):
+            pairs.append((one, other))
+            names = f" {one.name} and {other.name}" if one.name and other.name else ""
+            message = f"cannot differentiate: the arrays{names} share memory and one of them is changed"
+            e.op("check", e("not_", e("array_overlap", one, other)), exception="ValueError", message=message)
+    body.ops[:0] = e.block.ops
+    aliases.separate(pairs)
 
 
 def _close_elementwise(op: Op) -> None:
@@ -169,23 +191,8 @@ class Primal:
         return self.activity.active(value)
 
     def keep_apart(self, *, all_pairs: bool = False) -> None:
-        """Overlapping arguments, one of them written, have no shadows that fit: raise where the function starts.
-
-        `all_pairs`: also of arguments through which no derivative flows.
-        """
-        used = uses(self.body)
-        e = Emitter(Block(), self.function.span)
-        pairs: list[tuple[Value, Value]] = []
-        for one, other in overlapping_pairs(self.aliases, self.params):
-            arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
-            if arrays and one in used and other in used and (all_pairs or self.active(one) or self.active(other)):
-                pairs.append((one, other))
-                names = f" {one.name} and {other.name}" if one.name and other.name else ""
-                message = f"cannot differentiate: the arrays{names} share memory and one of them is changed"
-                apart = e("not_", e("array_overlap", one, other))
-                e.op("check", apart, exception="ValueError", message=message)
-        self.body.ops[:0] = e.block.ops
-        self.aliases.separate(pairs)
+        """Let the function raise where it starts if shadows cannot follow the overlap of its arguments."""
+        keep_apart(self.function, self.aliases, self.active, all_pairs=all_pairs)
 
     def mirrored(self, value: Value) -> bool:
         """Does the value's shadow exist in the forward half."""

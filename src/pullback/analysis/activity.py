@@ -76,9 +76,9 @@ class Activity:
         return seen
 
     def _node(self, value: Value) -> Node:
-        if isinstance(value.type, Box):
-            return ("box", value.type.name)
-        return ("class", self._aliases.find(value)) if self._aliases.identity(value) else value
+        if self._aliases.followed(value):
+            return ("class", self._aliases.find(value))
+        return ("box", value.type.name) if isinstance(value.type, Box) else value
 
     def _find(self, node: Node) -> Node:
         parent = self._parent

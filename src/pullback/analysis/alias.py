@@ -139,7 +139,11 @@ class Aliases:
 
     def identity(self, value: Value) -> bool:
         """Is it an array whose memory is overwritten and may be known by several names at once."""
-        return isinstance(value.type, ArrayRef) and self.find(value) in self._followed
+        return isinstance(value.type, ArrayRef) and self.followed(value)
+
+    def followed(self, value: Value) -> bool:
+        """Is it of a class of such arrays, and of the records and buffers that may hold them."""
+        return is_reference(value.type) and self.find(value) in self._followed
 
     def follows(self) -> bool:
         """Is there an array whose identity has to be followed."""
@@ -281,7 +285,7 @@ class Aliases:
             if is_reference(result.type):
                 self._connect([v for v in op.operands if _connected(v, result)], result)
         for one in op.operands:
-            if _keeps(one):  # the callee may put its arrays there
+            if isinstance(one.type, Buffer) and _keeps(one):  # the callee may put its arrays there
                 self._connect([v for v in op.operands if isinstance(v.type, ArrayRef)], one)
 
     def _connect(self, sources: Sequence[Value], target: Value) -> None:

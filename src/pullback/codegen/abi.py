@@ -20,8 +20,8 @@ from pullback.diagnostic import Span
 from pullback.types import ArrayRef, DType, Machine, Scalar
 
 __all__ = [
-    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "KERNELS", "LIST",
-    "LLVM", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS", "SITE", "STACK_LIMIT", "TOO_DEEP",
+    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "KERNELS",
+    "LIST", "LLVM", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS", "SITE", "STACK_LIMIT", "TOO_DEEP",
     "ErrorSite", "Module", "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
 ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Counts of what compiled code has done in this process: memory and loops.
 
-    read(reset=True); g = gradient(a, x); read()     ->     Stats(bytes_allocated=8000128, allocations=1, kernels=1, ...)
+    read(reset=True); g = gradient(a, x); read()    ->    Stats(bytes_allocated=8000000, allocations=1, kernels=1, ...)
 
 Allocations and what frees them keep the counts of memory (`runtime_text`); each loop nest and each product of matrices
 adds one to its own count where it starts.

@@ -26,6 +26,7 @@ from pullback.codegen import abi, build, cache
 from pullback.codegen.target import fingerprint
 from pullback.diagnostic import InternalError, Span
 from pullback.runtime.boundary import ABSENT, Boundary, abstract, read
+from pullback.runtime.callobject import transform_of
 from pullback.types import Type
 
 __all__ = ["load", "request_key", "save"]
@@ -71,7 +72,7 @@ def _print(value: Any) -> str | None:
     if isinstance(value, types.FunctionType):
         missing = sorted(_names(value.__code__).difference(value.__globals__))
         return f"{_code_print(value.__code__)} {' '.join(missing)}"
-    request = getattr(value, "__pullback__", None)
+    request = transform_of(value)
     return None if request is None else repr((request[0], request[2]))
 
 
@@ -91,7 +92,7 @@ class _Ways:
         self._note(way, value)
         mark = _print(value)
         if mark is None:
-            return
+            raise _Nameless(repr(value))  # code kept for it would be taken for that of another
         self.prints.append((way, mark))
         if isinstance(value, types.FunctionType):
             self._note((way, "code"), value.__code__)
@@ -183,9 +184,11 @@ def request_key(kind: str, function: object, arguments: Sequence[object], option
     """The name under which code for this request is kept; None if an argument is (or holds) a function."""
     try:
         shapes = [abstract(argument, _refuse) for argument in arguments]
+        prints = _Ways(function).prints
     except (TypeError, OverflowError):
         return None
-    prints = _Ways(function).prints
+    except _Nameless:
+        return None
     return cache.key("manifest", cache.compiler_fingerprint(), fingerprint(), kind, options, repr(shapes), repr(prints))
 
 
@@ -197,8 +200,8 @@ def save(key: str | None, function: object, entry: build.Entry) -> None:
     """Keep the code of an entry.  Does nothing where that is not possible."""
     if key is None or entry.boundary is None:
         return
-    ways = _Ways(function)
     try:
+        ways = _Ways(function)
         ways.follow(entry.boundary)
         objects = [ways.find(value) for value in entry.artifact.objects]
     except _Nameless:

@@ -226,7 +226,18 @@ def _null(w: FunctionWriter, op: Op) -> None:
     w.pieces[op.result] = ("null",)
 
 
+def _owner(w: FunctionWriter, op: Op) -> None:
+    """An allocation and its header are found by the address of its first byte."""
+    w.pieces[op.result] = (w.only(op.operands[0]),)
+
+
+def _retain(w: FunctionWriter, op: Op) -> None:
+    w.do(f"call void {w.module.helper('pb.retain')}(ptr {w.only(op.operands[0])})")
+
+
 RULES = {
+    "array_owner": _owner,
+    "array_retain": _retain,
     "box": _box,
     "box_null": _null,
     "unbox": _unbox,

@@ -98,11 +98,17 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     value = AV(spec.result, tuple(op.results[:width]))
     slot_gradients = dict(zip(wrt, op.results[width:], strict=True))
     gradients = _gradients(cx, bound, positions, first, slot_gradients)
-    single = isinstance(options.get("argnums", 0), int) and not options.get("argnames")
-    result = gradients[0] if single else _pack(gradients)
+    result = gradients[0] if _single(options) else _pack(gradients)
     if kind == "value_and_grad":
         return _pack([value, result])
     return _pack([result, items_of(value)[1]]) if has_aux else result
+
+
+def _single(options: Mapping[str, object]) -> bool:
+    """One gradient, not a tuple of them: one number or one name was asked for."""
+    if options.get("argnames"):
+        return isinstance(options["argnames"], str) and "argnums" not in options
+    return isinstance(options.get("argnums", 0), int)
 
 
 def _plain(cx: Frame, function: AV, count: int | None) -> AV:
@@ -169,7 +175,7 @@ def _float_instead(name: str, type_: Type) -> tuple[str, str]:
         return label, f"pass {name}.astype(np.float64), or choose another argument with argnums"
     if slots(type_) and not isinstance(type_, Closure):
         label = "integers and bools have no derivative"
-        return label, f"pass a float, e.g. 3.0 instead of 3, for '{name}', or choose another argument with argnums"
+        return label, f"pass a float for '{name}', e.g. 3.0 instead of 3, or choose another argument with argnums"
     return "there is nothing to differentiate by", "choose another argument with argnums"
 
 

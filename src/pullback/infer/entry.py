@@ -23,6 +23,7 @@ from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
 from pullback.runtime.boundary import Boundary, Refusal, abstract
+from pullback.runtime.callobject import transform_of
 from pullback.types import (
     Builtin,
     Closure,
@@ -117,7 +118,7 @@ def _infer_once(session: Session, request: Request) -> Entry:
 def _definition(session: Session, function: Any) -> Span | None:
     """Where the function that a request is about is defined: errors that concern its arguments point there."""
     while not isinstance(function, FunctionType):
-        transform = getattr(function, "__pullback__", None)
+        transform = transform_of(function)
         if transform is None:
             return _method_head(function) if isinstance(function, MethodType) else None
         function = transform[1]

@@ -18,7 +18,7 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import prelude
 from pullback.infer.values import AV
-from pullback.infer.views import array_of
+from pullback.infer.views import array_of, full_slice, view
 from pullback.ir.node import Value
 from pullback.types import Array, Builtin, DType, List, NoneType, Number, Slice, show
 
@@ -26,36 +26,125 @@ __all__ = ["set_fancy", "take"]
 
 
 def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
-    """A copy of what an array of ints or a mask picks."""
-    index = _index_array(cx, parts)
-    if _is_mask(index):
-        return _take_mask(cx, subject, index)
+    """A copy of what arrays of ints or a mask pick."""
+    parts = [_converted(cx, part) for part in parts]
+    if _mask_in_front(parts):
+        return _take_mask(cx, subject, parts[0])
+    places = _places(cx, parts)
+    rest, axis = _others(cx, subject, parts, places)
+    indices = [parts[place] for place in places]
+    if len(indices) > 1:
+        return _take_together(cx, rest, indices, axis)
+    moved = _to_front(cx, rest, axis)
+    taken = _take_rows(cx, moved, indices[0])
+    if axis and _rank(indices[0]) != 1:
+        raise cx.error("an index array of rank above 1 must stand in front", show(indices[0].type))
+    return _to_place(cx, taken, axis)
+
+
+def _take_rows(cx: Frame, subject: AV, index: AV) -> AV:
     assert isinstance(subject.type, Array) and isinstance(index.type, Array)
     rest = array_sizes(cx, subject)[1:]
-    count = _count(cx, index)
-    rows = _fresh(cx, [count, *rest], subject.type.dtype)
+    rows = _fresh(cx, [_count(cx, index), *rest], subject.type.dtype)
     taken = call(cx, prelude(cx, "pullback.take_index"), [subject, _flat(cx, index), rows], {})
     if index.type.rank == 1:
         return taken
-    return array_of(cx.e("view_reshape", taken.value, *array_sizes(cx, index), *rest), subject.type)
+    return array_of(cx.e("view_reshape", taken.value, *array_sizes(cx, index), *rest), _writable(subject.type))
 
 
-def _index_array(cx: Frame, parts: Sequence[AV]) -> AV:
-    first, *rest = parts
-    if any(not _is_full(part) for part in rest):
+def _take_together(cx: Frame, subject: AV, indices: Sequence[AV], axis: int) -> AV:
+    """a[i, j]: element by element of the index arrays, broadcast together."""
+    assert isinstance(subject.type, Array)
+    together = _broadcast_indices(cx, indices)
+    _in_front(cx, indices, axis)
+    rest = array_sizes(cx, subject)[len(indices) :]
+    out = _fresh(cx, [_count(cx, together[0]), *rest], subject.type.dtype)
+    name = f"pullback.take_{_COUNTS[len(indices)]}"
+    taken = call(cx, prelude(cx, name), [subject, *[_flat(cx, i) for i in together], out], {})
+    if _rank(together[0]) == 1:
+        return taken
+    shape = array_sizes(cx, together[0])
+    return array_of(cx.e("view_reshape", taken.value, *shape, *rest), _writable(subject.type))
+
+
+_COUNTS = {2: "pairs", 3: "triples"}
+
+
+def _in_front(cx: Frame, indices: Sequence[AV], axis: int) -> None:
+    if axis or len(indices) not in _COUNTS:
         raise cx.error(
-            "this mixture of index arrays is not supported", ", ".join(show(p.type) for p in parts),
-            "index with one array of ints or one mask in front, or loop over the elements",
+            "this mixture of index arrays is not supported", ", ".join(show(i.type) for i in indices),
+            "put two or three index arrays in front, or loop over the elements",
         )  # fmt: skip
-    if isinstance(first.type, List):
-        first = call(cx, AV(Builtin("numpy.array")), [first], {})
-    if not isinstance(first.type, Array):
-        raise cx.error(
-            "index arrays are supported in front only", ", ".join(show(p.type) for p in parts), "transpose first"
-        )
-    if first.type.dtype.is_float:
-        raise cx.error("arrays used as indices must be of int or bool", show(first.type))
-    return first
+
+
+def _broadcast_indices(cx: Frame, indices: Sequence[AV]) -> list[AV]:
+    """Index arrays of one common shape, as int64."""
+
+    def each(number: int) -> AV:
+        def item(cx: Frame, items: Sequence[AV]) -> AV:
+            return AV(Number(DType.I64, False), (convert(cx, items[number], DType.I64),))
+
+        return elementwise(cx, indices, item)
+
+    return [each(number) for number in range(len(indices))]
+
+
+def _writable(type_: Array) -> Array:
+    return Array(type_.dtype, type_.rank)
+
+
+def _rank(av: AV) -> int:
+    assert isinstance(av.type, Array)
+    return av.type.rank
+
+
+def _converted(cx: Frame, part: AV) -> AV:
+    """Lists of ints as arrays."""
+    return call(cx, AV(Builtin("numpy.array")), [part], {}) if isinstance(part.type, List) else part
+
+
+def _mask_in_front(parts: Sequence[AV]) -> bool:
+    return isinstance(parts[0].type, Array) and _is_mask(parts[0]) and all(_is_full(part) for part in parts[1:])
+
+
+def _places(cx: Frame, parts: Sequence[AV]) -> list[int]:
+    """Which parts are arrays of ints; they stand side by side."""
+    places = [i for i, part in enumerate(parts) if isinstance(part.type, Array)]
+    for place in places:
+        type_ = parts[place].type
+        assert isinstance(type_, Array)
+        if type_.dtype.is_float:
+            raise cx.error("arrays used as indices must be of int or bool", show(type_))
+        if type_.dtype is DType.BOOL:
+            raise cx.error("a mask stands in front, with full slices after it", show(type_), "use np.where")
+    if places[-1] - places[0] != len(places) - 1:
+        raise cx.error("index arrays with something else between them are not supported", "", "transpose first")
+    return places
+
+
+def _others(cx: Frame, subject: AV, parts: Sequence[AV], places: Sequence[int]) -> tuple[AV, int]:
+    """The view that the other parts pick, and the axis in it where the index arrays act."""
+    axis = sum(1 for part in parts[: places[0]] if isinstance(part.type, Slice | NoneType))
+    plain = [full_slice() if i in places else part for i, part in enumerate(parts)]
+    return (subject if all(map(_is_full, plain)) else view(cx, subject, plain)), axis
+
+
+def _to_front(cx: Frame, subject: AV, axis: int) -> AV:
+    assert isinstance(subject.type, Array)
+    if axis == 0:
+        return subject
+    perm = (axis, *(i for i in range(subject.type.rank) if i != axis))
+    return array_of(cx.e("view_transpose", subject.value, perm=perm), subject.type)
+
+
+def _to_place(cx: Frame, subject: AV, axis: int) -> AV:
+    assert isinstance(subject.type, Array)
+    if axis == 0:
+        return subject
+    order = list(range(1, subject.type.rank))
+    order.insert(axis, 0)
+    return array_of(cx.e("view_transpose", subject.value, perm=tuple(order)), subject.type)
 
 
 def _is_full(part: AV) -> bool:
@@ -112,19 +201,36 @@ def _take_mask(cx: Frame, subject: AV, mask: AV) -> AV:
 
 def set_fancy(cx: Frame, subject: AV, parts: Sequence[AV], value: AV) -> None:
     """a[idx] = value, a[mask] = value."""
-    index = _index_array(cx, parts)
-    assert isinstance(subject.type, Array) and isinstance(index.type, Array)
-    if _is_mask(index):
-        _set_mask(cx, subject, index, as_number(cx, value))
+    parts = [_converted(cx, part) for part in parts]
+    if _mask_in_front(parts):
+        _set_mask(cx, subject, parts[0], as_number(cx, value))
         return
-    shape = [*array_sizes(cx, index), *array_sizes(cx, subject)[1:]]
-    values = _fresh(cx, shape, subject.type.dtype)
+    places = _places(cx, parts)
+    rest, axis = _others(cx, subject, parts, places)
+    indices = [parts[place] for place in places]
+    if len(indices) > 1:
+        _in_front(cx, indices, axis)
+        together = _broadcast_indices(cx, indices)
+        values = _values(cx, rest, together[0], len(indices), 0, value)
+        name = f"pullback.set_{_COUNTS[len(indices)]}"
+        call(cx, prelude(cx, name), [rest, *[_flat(cx, i) for i in together], values], {})
+        return
+    values = _values(cx, rest, indices[0], 1, axis, value)
+    call(cx, prelude(cx, "pullback.set_index"), [_to_front(cx, rest, axis), _flat(cx, indices[0]), values], {})
+
+
+def _values(cx: Frame, subject: AV, index: AV, used: int, axis: int, value: AV) -> AV:
+    """The value broadcast to the shape of what is assigned to, the indexed axes joined and moved to the front."""
+    assert isinstance(subject.type, Array)
+    sizes, chosen = array_sizes(cx, subject), array_sizes(cx, index)
+    if axis and len(chosen) != 1:
+        raise cx.error("an index array of rank above 1 must stand in front", show(index.type))
+    values = _fresh(cx, [*sizes[:axis], *chosen, *sizes[axis + used :]], subject.type.dtype)
     fill(cx, values, value)
-    rest = array_sizes(cx, subject)[1:]
-    flat = values
-    if index.type.rank != 1:
-        flat = array_of(cx.e("view_reshape", values.value, _count(cx, index), *rest), subject.type)
-    call(cx, prelude(cx, "pullback.set_index"), [subject, _flat(cx, index), flat], {})
+    if len(chosen) == 1:
+        return _to_front(cx, values, axis)
+    rest = sizes[used:]
+    return array_of(cx.e("view_reshape", values.value, _count(cx, index), *rest), _writable(subject.type))
 
 
 def _set_mask(cx: Frame, subject: AV, mask: AV, value: AV) -> None:

@@ -19,6 +19,7 @@ from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
 from pullback.prims.base import get
 from pullback.runtime.boundary import ABSENT, Guard, Hidden, Refusal, abstract
+from pullback.runtime.callobject import transform_of
 from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
 
 __all__ = ["captured_values", "default_values", "function_value", "global_value", "object_value"]
@@ -93,7 +94,7 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     known = builtin_name(value)
     if known is not None:
         return Builtin(known)
-    request = getattr(value, "__pullback__", None)
+    request = transform_of(value)
     if request is not None:
         return transformed_type(cx, request)
     if isinstance(value, python_types.FunctionType) and not is_foreign(value):

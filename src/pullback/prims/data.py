@@ -12,7 +12,11 @@
     v = buffer_get(buf, i)                    element i
     acc = buffer_zeros{element}(n)            n zeros, an accumulator: buffer_get / buffer_inc
     buffer_inc(acc, i, v)                     element i += v
-    free(x)                                   x (buffer or array) is not used any more
+    free(x)                                   x (buffer or array) is not used any more; of an owner: one owner less
+    o = array_owner(a)                        the owner of a fresh array's memory, made once, right after the array
+    array_retain(o)                           one owner more; the memory goes when each of them has been freed
+
+Owners are made by the last pass (passes.ownership) and have the type OWNER; box_null makes one that owns nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +24,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.prims.base import Attrs, Prim, register
-from pullback.types import I64, Box, Buffer, Machine, Scalar
+from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar
 
-__all__ = ["PRIMS"]
+__all__ = ["OWNER", "PRIMS"]
+
+OWNER = Box("pb.owner")
 
 
 def _box(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
@@ -81,6 +87,18 @@ def _buffer_inc(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...
     return _buffer_put(operands, attrs)
 
 
+def _owner(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    if len(operands) != 1 or not isinstance(operands[0], ArrayRef):
+        raise TypeError("an array is needed")
+    return (OWNER,)
+
+
+def _retain(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    if list(operands) != [OWNER]:
+        raise TypeError("an owner is needed")
+    return ()
+
+
 _STRUCTURAL = "structural"
 _READ, _WRITE, _ALLOCATE = frozenset({"read"}), frozenset({"write"}), frozenset({"allocate"})
 
@@ -100,5 +118,7 @@ PRIMS = tuple(
              effects=_ALLOCATE),
         Prim(name="buffer_inc", doc="add to an element", infer=_buffer_inc, derivative=_STRUCTURAL, effects=_WRITE),
         Prim(name="free", doc="give memory back", infer=_nothing, derivative=_STRUCTURAL, effects=_WRITE),
+        Prim(name="array_owner", doc="who frees an array", infer=_owner, derivative=_STRUCTURAL),
+        Prim(name="array_retain", doc="one owner more", infer=_retain, derivative=_STRUCTURAL, effects=_WRITE),
     )
 )  # fmt: skip

@@ -200,8 +200,8 @@ def _container(value: object, resolve: Resolve | None, where: str, depth: int) -
     if isinstance(value, dict):
         for key in value:
             if type(key) is not str:
-                reason = f"a dict with the key {key!r}, which is no string"
-                raise Unsupported(where, reason, "use strings as keys, or pass a list or a tuple")
+                reason = f"a dict with the key {key!r}: the keys must be strings"
+                raise Unsupported(where, reason, "use strings, or pass a list or a tuple")
         items = tuple(abstract(item, resolve, f"{where}[{key!r}]", depth) for key, item in value.items())
         return Dict(tuple(value), items)
     assert isinstance(value, tuple | list)

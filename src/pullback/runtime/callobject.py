@@ -28,7 +28,7 @@ from typing import Any, Protocol
 
 from pullback.runtime import layout, symbols
 
-__all__ = ["BOUND_CHAIN", "CHAIN", "MISS", "CallObject", "Entry", "Specialise", "connect"]
+__all__ = ["BOUND_CHAIN", "CHAIN", "MISS", "CallObject", "Entry", "Specialise", "connect", "transform_of"]
 
 CHAIN = layout.METHOD_VECTORCALL + 8
 BOUND_CHAIN = CHAIN + 8
@@ -265,6 +265,11 @@ class CallObject(_Base):  # type: ignore[misc]
 
 
 _MISS_FUNCTION = CallObject._miss
+
+
+def transform_of(value: object) -> Any:
+    """(kind, function, options) of jit(f), grad(f), ...; None for others: functools.wraps copies attributes."""
+    return getattr(value, "__pullback__", None) if isinstance(value, CallObject) else None
 
 
 def _inherit_vectorcall() -> None:

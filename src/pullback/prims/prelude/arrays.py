@@ -50,6 +50,28 @@ def take_index(a: Any, index: Any, out: Any) -> Any:
     return out
 
 
+def take_pairs(a: Any, i: Any, j: Any, out: Any) -> Any:
+    for k in range(len(i)):
+        out[k] = a[i[k], j[k]]
+    return out
+
+
+def take_triples(a: Any, i: Any, j: Any, m: Any, out: Any) -> Any:
+    for k in range(len(i)):
+        out[k] = a[i[k], j[k], m[k]]
+    return out
+
+
+def set_pairs(a: Any, i: Any, j: Any, values: Any) -> None:
+    for k in range(len(i)):
+        a[i[k], j[k]] = values[k]
+
+
+def set_triples(a: Any, i: Any, j: Any, m: Any, values: Any) -> None:
+    for k in range(len(i)):
+        a[i[k], j[k], m[k]] = values[k]
+
+
 def take_mask(a: Any, mask: Any, out: Any) -> Any:
     j = 0
     for k in range(len(mask)):
@@ -224,7 +246,8 @@ def std_rows(a: Any, out: Any, ddof: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        ramp, linspace, set_diagonal, matmul_loops, take_index, take_mask, set_index, set_mask_rows, set_mask, prod_flat, mean_flat,
+        ramp, linspace, set_diagonal, matmul_loops, take_index, take_pairs, take_triples, take_mask, set_index,
+        set_pairs, set_triples, set_mask_rows, set_mask, prod_flat, mean_flat,
         max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
         min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
     )

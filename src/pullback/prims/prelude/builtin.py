@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.prims.prelude.intrinsics import attach, fma, rint, stop
@@ -10,7 +9,7 @@ from pullback.prims.prelude.intrinsics import attach, fma, rint, stop
 __all__ = ["FUNCTIONS", "MAX_EMPTY", "MIN_EMPTY"]
 
 
-def _message(function: Callable[[Sequence[float]], float]) -> str:
+def _message(function: Any) -> str:
     """What the running Python says of nothing to compare."""
     try:
         function(())

@@ -1,0 +1,246 @@
+"""Differentiation through arrays that are changed in place, in every mixture of the modes up to order 3.
+
+Each program is a function of a float and of arrays; its derivatives in all mixtures must agree with one another and with
+differences of the order below.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from mutating_programs import PROGRAMS
+from pullback import api, testing
+from pullback.diagnostic import CompileError
+
+NAMES = sorted(PROGRAMS)
+MODES = {
+    "r": "return grad(f)({names})",
+    "f": "return jvp(f, ({names},), (1.0, {zeros}))[1]",
+    "v": "out, pull = vjp(f, {names})\n        return pull(0.25)[0] + pull(0.75 + 0.0 * out)[0]",
+}
+
+
+def derivative(f, modes, count):
+    """d/dx in each of the modes, the first innermost, as a function of as many arguments."""
+    names = [f"x{i}" for i in range(count)]
+    zeros = ", ".join(f"np.zeros_like({n})" for n in names[1:])
+    for mode in modes:
+        body = MODES[mode].format(names=", ".join(names), zeros=zeros)
+        text = f"import numpy as np\ndef make(f, grad, jvp, vjp):\n    def d({', '.join(names)}):\n        {body}\n    return d\n"
+        f = api.from_source(text, "make")(f, pb.grad, pb.jvp, pb.vjp)
+    return f
+
+
+def run(f, arguments, passes, engine="interp"):
+    copies = tuple(v.copy() if isinstance(v, np.ndarray) else v for v in arguments)
+    return float(testing.run(f, copies, engine=engine, passes=passes))
+
+
+@cache
+def value(name, modes, step=0.0, passes=True):
+    f, arguments = PROGRAMS[name]
+    return run(derivative(f, modes, len(arguments)), (arguments[0] + step, *arguments[1:]), passes)
+
+
+def difference(name, modes, step=1e-5):
+    return (value(name, modes, step) - value(name, modes, -step)) / (2 * step)
+
+
+def close(found, wanted, tolerance=2e-6):
+    return abs(found - wanted) <= tolerance * max(1.0, abs(wanted))
+
+
+@pytest.mark.parametrize("passes", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_first(name, passes):
+    wanted = difference(name, "")
+    found = {modes: value(name, modes, passes=passes) for modes in "rfv"}
+    assert all(close(v, wanted) for v in found.values()), (found, wanted)
+
+
+@pytest.mark.parametrize("passes", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_second(name, passes):
+    wanted = difference(name, "r")
+    found = {modes: value(name, modes, passes=passes) for modes in ("rr", "rf", "fr", "ff", "vr", "rv")}
+    assert all(close(v, wanted) for v in found.values()), (found, wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_third(name):
+    wanted = difference(name, "rf")
+    found = {modes: value(name, modes) for modes in map("".join, itertools.product("rf", repeat=3))}
+    assert all(close(v, wanted) for v in found.values()), (found, wanted)
+
+
+# --------------------------------------------------------------------------------------------- gradients of arrays
+
+
+def numeric(f, arguments, position, step=1e-6):
+    """The gradient with respect to an array, by differences."""
+    found = np.zeros_like(arguments[position])
+    for index in np.ndindex(found.shape):
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = [v.copy() if isinstance(v, np.ndarray) else v for v in arguments]
+            moved[position][index] += sign * step
+            ends.append(f(*moved))
+        found[index] = (ends[0] - ends[1]) / (2.0 * step)
+    return found
+
+
+@pytest.mark.parametrize("passes", [True, False])
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(("training", "gradient", "tangents", "pullback"))])
+def test_gradient_of_the_content_at_entry(name, passes):
+    """Also: the function's changes happen once, and the caller sees them."""
+    f, arguments = PROGRAMS[name]
+    arrays = [i for i, v in enumerate(arguments) if isinstance(v, np.ndarray)]
+    wanted = [numeric(f, arguments, i) for i in arrays]
+    changed = [v.copy() if isinstance(v, np.ndarray) else v for v in arguments]
+    f(*changed)
+    given = [v.copy() if isinstance(v, np.ndarray) else v for v in arguments]
+    found = testing.call("call", pb.grad(f, tuple(arrays)), tuple(given), engine="interp", passes=passes)
+    for gradient, expected in zip(found, wanted, strict=True):
+        assert np.allclose(gradient, expected, rtol=1e-5, atol=1e-6), (gradient, expected)
+    for i in arrays:
+        assert np.allclose(given[i], changed[i], rtol=1e-12)
+
+
+def fill(a, x):
+    a[:] = x
+    a[0] = x * x
+    return np.sum(a)
+
+
+def test_nothing_is_left_of_what_is_overwritten():
+    found = testing.call("call", pb.grad(fill, (0, 1)), (np.ones(3), 2.0), engine="interp", passes=True)
+    assert found[0].tolist() == [0.0, 0.0, 0.0] and found[1] == 6.0
+
+
+def writer(a, b, x):
+    a[0] = b[1] * x
+    b *= a
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_tangents_and_cotangents_are_kept(passes):
+    a, b, da, db = np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([0.5, 0.25]), np.array([1.0, -1.0])
+    before = da.copy(), db.copy()
+    testing.call("jvp", writer, (a, b, 2.0, da, db, 1.0), engine="interp", passes=passes)
+    assert da.tolist() == before[0].tolist() and db.tolist() == before[1].tolist()
+
+    def returned(a, x):
+        a *= x
+        return a
+
+    a, c = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    found = testing.call("pullback", returned, (a, 2.0, c), engine="interp", passes=passes)
+    assert found[0].tolist() == [6.0, 8.0] and found[1] == 11.0
+    assert c.tolist() == [3.0, 4.0] and a.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("mode", ["r", "f", "v"])
+def test_differentiated_arguments_that_overlap(mode):
+    a = np.array([1.0, 2.0, 3.0])
+    calls = {
+        "r": ("call", pb.grad(writer, (0, 1)), (a[1:], a[:-1], 2.0)),
+        "f": ("jvp", writer, (a[1:], a[:-1], 2.0, np.ones(2), np.ones(2), 1.0)),
+        "v": ("pullback", writer, (a[1:], a[:-1], 2.0, 1.0)),
+    }
+    with pytest.raises(ValueError, match="share memory"):
+        testing.call(*calls[mode], engine="interp", passes=True)
+
+    def reader(a, b):
+        return np.sum(a * b)
+
+    found = testing.call("call", pb.grad(reader, (0, 1)), (a, a), engine="interp", passes=True)
+    assert found[0].tolist() == found[1].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_arguments_without_derivative_may_overlap():
+    def f(x, a, b):
+        t = b[0] * x
+        a[0] = 7
+        b[0] = b[0] + a[0]
+        return t * t + x * 2.0
+
+    memory = np.array([1, 2, 3])
+    found = testing.call("call", pb.grad(f), (3.0, memory, memory), engine="interp", passes=True)
+    assert found == 2.0 * 3.0 + 2.0 and memory.tolist() == [14, 2, 3]
+
+
+# ------------------------------------------------------------------------------------------------------- what is kept
+
+
+def buffers(f, arguments, wrt=0):
+    """Types of what the gradient stores per trip of its loops."""
+    from pullback import pipeline
+
+    names = tuple(f"x{i}" for i in range(len(arguments)))
+    request = pipeline.Request("call", pb.grad(f, wrt), arguments, names)
+    program = pipeline.lower(request, pipeline.Options(verify=True)).program
+    return [str(op.attrs["element"]) for g in program.functions.values() for op in g.body.walk() if op.name == "buffer"]
+
+
+def heat(u, v, c, steps):
+    n = len(u)
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            v[i] = u[i] + c * (u[i - 1] - 2.0 * u[i] + u[i + 1])
+        u, v = v, u
+    s = 0.0
+    for i in range(n):
+        s += u[i] * u[i]
+    return s
+
+
+def test_heat_keeps_nothing():
+    """Linear in u: neither values nor the order of the buffers are recorded."""
+    arguments = (np.linspace(0.0, 1.0, 6), np.zeros(6), 0.1, 5)
+    assert buffers(heat, arguments) == []
+    found = testing.call("call", pb.grad(heat), tuple(map(np.copy, arguments[:2])) + arguments[2:], engine="interp", passes=True)
+    wanted = numeric(lambda u, v, *rest: heat(u, v, *rest), arguments[:2] + arguments[2:], 0) if False else None
+    moved = []
+    for k in range(6):
+        ends = []
+        for sign in (1.0, -1.0):
+            u = arguments[0].copy()
+            u[k] += sign * 1e-6
+            ends.append(heat(u, np.zeros(6), 0.1, 5))
+        moved.append((ends[0] - ends[1]) / 2e-6)
+    assert wanted is None and np.allclose(found, moved, atol=1e-6)
+
+
+def seidel(u, c, sweeps):
+    for _ in range(sweeps):
+        for i in range(1, len(u) - 1):
+            u[i] = u[i] + c * (u[i - 1] * u[i + 1] - u[i])
+    return np.sum(u)
+
+
+def test_gauss_seidel_keeps_two_numbers_per_point():
+    assert buffers(seidel, (np.ones(6), 0.1, 5)) == ["f64", "f64"]
+
+
+def recurrent(w, h, steps):
+    """A fresh array per trip: it is kept by reference, not number by number."""
+    n = len(h)
+    for _ in range(steps):
+        new = np.zeros(n)
+        for i in range(n):
+            s = 0.0
+            for j in range(n):
+                s += w[i, j] * h[j]
+            new[i] = np.tanh(s)
+        h = new
+    return np.sum(h)
+
+
+def test_states_are_kept_by_reference():
+    assert sorted(buffers(recurrent, (np.ones((3, 3)), np.ones(3), 4)))[-1] == "f64[:]"
