@@ -32,6 +32,7 @@ from pullback.passes import (
     ownership,
     share,
     simplify,
+    sizes,
     split,
     unroll,
 )  # fmt: skip
@@ -153,6 +154,7 @@ def _optimise_program(program: Program, options: Options) -> None:
 _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     simplify.run,  # folds constants and branches, so that less is left for the others
     cse.run,  # needs canonical operands
+    sizes.run,  # carried arrays keep their sizes
     licm.run,  # moves what cse left out of loops
     bounds.run,  # proves checks by ranges; their conditions die
     counted.run,  # a counting `while` whose end is known becomes a `for`

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pullback.ad.dead import remove_dead
-from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, prepare_copy
+from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, keep_apart, prepare_copy
 from pullback.ad.residuals import Closer
 from pullback.ad.reverse import Reverse
 from pullback.ad.shadows import (
@@ -28,7 +28,7 @@ from pullback.ad.shadows import (
     zero_array,
 )  # fmt: skip
 from pullback.ad.sweep import sweep, tracked_inputs
-from pullback.analysis.alias import Aliases, record_links
+from pullback.analysis.alias import Aliases, overlapping_pairs, record_links
 from pullback.analysis.effects import ALLOCATIONS, is_reference
 from pullback.ir.node import Block, Function, Value
 from pullback.ir.walk import substitute
@@ -242,6 +242,9 @@ def _rerun(
 ) -> tuple[Function, Function]:
     """The record holds the arguments; the pull runs forward and reverse."""
     forward = prepare_copy(function)
+    primal = Primal(derivations, function, wrt, _float_results(function))
+    keep_apart(forward, Aliases(forward, derivations.written), primal.active, all_pairs=True)
+    primal.aliases.separate(list(overlapping_pairs(primal.aliases, primal.params)))  # the copies do not overlap
     e = Emitter(Block(), function.span)
     kept = [_copied(e, v) for v in forward.body.params]  # as they are before the function changes them
     forward.body.ops[:0] = e.block.ops
@@ -249,11 +252,8 @@ def _rerun(
     types: tuple[Machine, ...] = tuple(v.type for v in kept if v.type is not None)
     derivations.program.layouts[names.box] = [types]
     forward.body.results.append(make_record(e, names.box, 0, kept))
-    outputs = _float_results(function)
-    primal = Primal(derivations, function, wrt, outputs)
-    primal.keep_apart(all_pairs=True)
     sweep(primal)
-    wanted = [primal.results[i] for i in outputs]
+    wanted = [primal.results[i] for i in _float_results(function)]
     incoming = [Value(v.type, "c") for v in wanted]
     for value in incoming:
         primal.tables.home[value] = primal.body

@@ -190,9 +190,9 @@ class Primal:
     def active(self, value: Value) -> bool:
         return self.activity.active(value)
 
-    def keep_apart(self, *, all_pairs: bool = False) -> None:
+    def keep_apart(self) -> None:
         """Let the function raise where it starts if shadows cannot follow the overlap of its arguments."""
-        keep_apart(self.function, self.aliases, self.active, all_pairs=all_pairs)
+        keep_apart(self.function, self.aliases, self.active)
 
     def mirrored(self, value: Value) -> bool:
         """Does the value's shadow exist in the forward half."""

@@ -190,17 +190,36 @@ def _bound(cx: Frame, item: AV) -> _Bound | None:
     return _Bound(integer(cx, item), cx.literal_of(item))
 
 
+def _at_most(cx: Frame, number: int, size: Value) -> Value:
+    """min(number, size), for a number that is not negative."""
+    return cx.e("minimum", cx.e.integer(number), size) if number else cx.e.integer(0)
+
+
+def _less(cx: Frame, size: Value, number: int) -> Value:
+    """max(size - number, 0): what literal bounds leave of an axis, written so that equal lengths are equal ops."""
+    if number == 0:
+        return size
+    return cx.e("maximum", cx.e("sub", size, cx.e.integer(number)), cx.e.integer(0))
+
+
 def _clamped(cx: Frame, bound: _Bound, size: Value) -> Value:
     """A bound of a slice with a positive step, inside [0, size]."""
     e = cx.e
-    if isinstance(bound.literal, int) and bound.literal >= 0:
-        return e("minimum", bound.value, size) if bound.literal else e.integer(0)
+    if isinstance(bound.literal, int):
+        return _at_most(cx, bound.literal, size) if bound.literal >= 0 else _less(cx, size, -bound.literal)
     wrapped = e("wrap_index", bound.value, size)
     return e("maximum", e("minimum", wrapped, size), e.integer(0))
 
 
 def _forward(cx: Frame, low: _Bound | None, high: _Bound | None, size: Value) -> tuple[Value, Value]:
+    """Start and count of low:high."""
     start = _clamped(cx, low, size) if low is not None else cx.e.integer(0)
+    first = 0 if low is None else low.literal
+    if isinstance(first, int) and first >= 0:
+        if high is None:
+            return start, _less(cx, size, first)
+        if isinstance(high.literal, int) and high.literal < 0:
+            return start, _less(cx, size, first - high.literal)
     stop = _clamped(cx, high, size) if high is not None else size
     if low is None:
         return start, stop

@@ -44,8 +44,14 @@ def _array_size(walker: Walker, op: Op) -> Value | None:
         return maker.operands[axis]
     if name == "elementwise":
         return maker.operands[axis] if isinstance(array.type, ArrayRef) else None
+    if name == "view_reshape":
+        return maker.operands[1 + axis]
+    if name == "view_slice" and axis == _axis(maker):
+        return maker.operands[2]
     source: tuple[Value, int] | None = None
-    if name == "view_index":
+    if name in ("view_slice", "view_relax"):
+        source = maker.operands[0], axis
+    elif name == "view_index":
         source = maker.operands[0], axis if axis < _axis(maker) else axis + 1
     elif name == "view_transpose":
         source = maker.operands[0], _permutation(maker)[axis]

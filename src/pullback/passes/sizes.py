@@ -1,0 +1,150 @@
+"""Sizes of arrays that loops and branches carry, where all the arrays that may stand there have the same.
+
+    u = copy a; v = copy a                                    u = copy a; v = copy a
+    for n, u, v: body (k, u1, v1)                             for n, u, v: body (k, u1, v1)
+      s = array_size u1                           ->            (uses of s are uses of the size of a)
+      ...; yield v1, u1                                         ...; yield v1, u1
+
+Found as the largest set of assumptions "this carried array has the sizes of the one it starts from" that every trip
+keeps; sizes are values defined outside the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.walk import substitute
+from pullback.types import ArrayRef
+
+__all__ = ["run"]
+
+Sizes = tuple[Value | None, ...]
+
+
+def run(function: Function, program: Program) -> None:
+    """Replace `array_size` of carried arrays by the sizes they are known to have."""
+    carries = any(
+        op.name in ("for", "while", "if") and any(isinstance(v.type, ArrayRef) for v in op.results)
+        for op in function.body.walk()
+    )
+    if carries:
+        _Sizes().function(function)
+
+
+class _Sizes:
+    def __init__(self) -> None:
+        self.known: dict[Value, Sizes] = {}
+        self.size_of: dict[tuple[Value, int], Value] = {}  # the first array_size of an array's axis
+        self.mapping: dict[Value, Value] = {}
+
+    def function(self, function: Function) -> None:
+        self.block(function.body)
+        resolved = {old: self.final(new) for old, new in self.mapping.items()}
+        substitute(function.body, resolved)
+
+    def final(self, value: Value) -> Value:
+        while value in self.mapping:
+            value = self.mapping[value]
+        return value
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            if op.name == "for":
+                self.loop(op, op.operands[1:], [op.blocks[0].params[1:]], op.blocks[0])
+            elif op.name == "while":
+                self.loop(op, op.operands, [op.blocks[0].params, op.blocks[1].params], op.blocks[1])
+            elif op.name == "if":
+                self.branches(op)
+            elif op.name != "elementwise":
+                for inner in op.blocks:
+                    self.block(inner)
+            self.record(op)
+
+    def record(self, op: Op) -> None:
+        """What the op says of sizes."""
+        if op.name == "array_size":
+            axis = int(str(op.attrs["axis"]))
+            size = self.axis(op.operands[0], axis)
+            if size is not None and size is not op.result:
+                self.mapping[op.result] = size
+            else:
+                self.size_of.setdefault((op.operands[0], axis), op.result)
+            return
+        for value in op.results:
+            sizes = self.made(op, value)
+            if sizes is not None:
+                self.known[value] = sizes
+
+    def made(self, op: Op, value: Value) -> Sizes | None:
+        if not isinstance(value.type, ArrayRef):
+            return None
+        rank = value.type.rank
+        match op.name:
+            case "array_zeros" | "array_empty" | "elementwise":
+                return tuple(map(self.final, op.operands[:rank]))
+            case "view_reshape":
+                return tuple(map(self.final, op.operands[1:]))
+            case "view_relax":
+                return self.sizes(op.operands[0])
+            case "view_slice":
+                sizes = list(self.sizes(op.operands[0]))
+                sizes[int(str(op.attrs["axis"]))] = self.final(op.operands[2])
+                return tuple(sizes)
+            case "view_index":
+                sizes = list(self.sizes(op.operands[0]))
+                del sizes[int(str(op.attrs["axis"]))]
+                return tuple(sizes)
+            case "view_transpose":
+                sizes, perm = list(self.sizes(op.operands[0])), op.attrs["perm"]
+                assert isinstance(perm, tuple)
+                return tuple(sizes[axis] for axis in perm)
+        return None
+
+    def sizes(self, value: Value) -> Sizes:
+        assert isinstance(value.type, ArrayRef)
+        return tuple(self.axis(value, axis) for axis in range(value.type.rank))
+
+    def axis(self, value: Value, axis: int) -> Value | None:
+        found = self.known.get(value)
+        if found is not None and found[axis] is not None:
+            return found[axis]
+        size = self.size_of.get((value, axis))
+        return self.final(size) if size is not None else None
+
+    # ---------------------------------------------------------------------------------------------------- loops
+
+    def loop(self, op: Op, starts: Sequence[Value], params: Sequence[Sequence[Value]], body: Block) -> None:
+        """Assume that carried arrays keep the sizes of what they start from; drop what a trip contradicts."""
+        places = [i for i, v in enumerate(starts) if isinstance(v.type, ArrayRef)]
+        assumed: dict[int, Sizes] = {i: self.sizes(starts[i]) for i in places}
+        while True:
+            trial = _Sizes()
+            trial.known, trial.size_of, trial.mapping = dict(self.known), dict(self.size_of), dict(self.mapping)
+            for row in params:
+                for i in places:
+                    trial.known[row[i]] = assumed[i]
+            for block in op.blocks:
+                trial.block(block)
+            kept = {i: _agree(assumed[i], trial.sizes(body.results[i])) for i in places}
+            if kept == assumed:
+                break
+            assumed = kept
+        self.mapping = trial.mapping
+        for row in (*params, op.results):
+            for i in places:
+                self.known[row[i]] = assumed[i]
+
+    def branches(self, op: Op) -> None:
+        sizes = []
+        for block in op.blocks:
+            self.block(block)
+            sizes.append([self.sizes(v) if isinstance(v.type, ArrayRef) else None for v in block.results])
+        inside = {r for block in op.blocks for inner in block.walk() for r in inner.results}
+        for value, a, b in zip(op.results, *sizes, strict=True):
+            if a is not None and b is not None:
+                self.known[value] = tuple(s if s not in inside else None for s in _agree(a, b))
+
+
+def _agree(a: Sizes, b: Sizes) -> Sizes:
+    return tuple(x if x is y else None for x, y in zip(a, b, strict=True))
