@@ -60,6 +60,7 @@ class _Fuser:
         self.count = uses(function.body)
         self.params = set(function.body.params)
         self.maker: dict[Value, Op] = {r: op for op in function.body.walk() for r in op.results}
+        self.carried = _permuted(function)
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -218,10 +219,19 @@ class _Fuser:
         first, second = self.base(a), self.base(b)
         if first is second:
             return True
+        if first in self.carried and second in self.carried:
+            return self.carried_meet(first, second)
         made = [self.maker.get(v) for v in (first, second)]
         fresh = [op is not None and op.name in ALLOCATIONS for op in made]
         settled = [new or v in self.params for new, v in zip(fresh, (first, second), strict=True)]
         return not (any(fresh) and all(settled))
+
+    def carried_meet(self, a: Value, b: Value) -> bool:
+        """Two arrays that a loop only passes round (u, v = v, u) are apart if all that may stand there start apart."""
+        (loop, mine), (other, theirs) = self.carried[a], self.carried[b]
+        if loop is not other:
+            return True
+        return any(self.meet(x, y) for i, x in mine for j, y in theirs if i != j)
 
     def apart(self, made: Op, op: Op) -> bool:
         """No target of the op shares memory with an input of the producer, unless it is the very same view."""
@@ -340,6 +350,30 @@ class _Fuser:
         self.merge_inputs(other)
         for result in other.results:
             self.maker[result] = other
+
+
+Start = tuple[int, Value]  # the number of a carried array and the one it starts from
+
+
+def _permuted(function: Function) -> dict[Value, tuple[Op, list[Start]]]:
+    """Loop parameters that every trip only passes on, with the starts of all those whose place they may take."""
+    found: dict[Value, tuple[Op, list[Start]]] = {}
+    for op in function.body.walk():
+        if op.name not in ("for", "while"):
+            continue
+        fixed = 1 if op.name == "for" else 0
+        body, starts = op.blocks[-1], op.operands[fixed:]
+        params = body.params[fixed:]
+        place = {v: i for i, v in enumerate(params)}
+        follows = [place.get(v) if is_reference(v.type) else None for v in body.results]
+        for i, param in enumerate(params):
+            cycle, at = [i], follows[i]
+            while at is not None and at not in cycle:
+                cycle.append(at)
+                at = follows[at]
+            if at is not None and is_reference(param.type):
+                found[param] = (op, [(j, starts[j]) for j in cycle])
+    return found
 
 
 def _rename(body: Block, mapping: dict[Value, Value]) -> None:
