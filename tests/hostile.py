@@ -68,7 +68,8 @@ def compared(function: Callable[..., Any], arguments: tuple[Any, ...], *, may_re
         assert isinstance(expected, Exception), f"{actual!r} for {expected!r}"
         if isinstance(actual, pb.CompileError):  # nothing has run
             return actual
-        assert (type(actual), str(actual)) == (type(expected), str(expected))
+        same_words = (type(actual), str(actual)) == (type(expected), str(expected))
+        assert same_words, f"{actual!r} for {expected!r}"
     else:
         assert not isinstance(expected, Exception), f"{actual!r} for {expected!r}"
         assert same(actual, expected), f"{actual!r} for {expected!r}"

@@ -1,4 +1,4 @@
-"""Programs that change arrays in place, for tests of differentiation: f(x, ...) -> float, the first argument a float."""
+"""Programs that change arrays in place, for tests of differentiation: f(x, ...) -> float, the first one a float."""
 
 from __future__ import annotations
 

@@ -95,7 +95,8 @@ class Source:
                 say(f"{indent}{target} *= 0.5")
             case 5:
                 low = self.random.randint(0, 2)
-                say(f"{indent}{target}[{low}:] = {choose(arrays)}[:{4 - low}] * {self.number(arrays, floats, loops, 1)}")
+                factor = self.number(arrays, floats, loops, 1)
+                say(f"{indent}{target}[{low}:] = {choose(arrays)}[:{4 - low}] * {factor}")
             case 6:
                 fresh = self.name("v")
                 say(f"{indent}{fresh} = {choose((*WINDOWS, target + '[::-1]', target, target + '.copy()'))}")
@@ -141,7 +142,8 @@ class Source:
         self.lines = ["def f(x, m, a):", f"    b, c, s = {self.random.choice(WINDOWS)}, a * x, x * x"]
         while self.budget > 0:
             self.block("    ", arrays, floats, [], self.budget)
-        self.lines.append(f"    return np.sum(m * m) + {' + '.join(f'np.dot({v}, a)' for v in arrays)} + {' + '.join(floats)}")
+        terms = [*(f"np.dot({v}, a)" for v in arrays), *floats]
+        self.lines.append(f"    return np.sum(m * m) + {' + '.join(terms)}")
         return HELPERS + "\n".join(self.lines) + "\n"
 
 

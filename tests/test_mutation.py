@@ -7,6 +7,7 @@ numbers say the derivatives. Whatever is differentiated, the caller's arrays cha
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 import warnings
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import pytest
 
 import mutations
 import oracle
-from adapter import fill, leaves, pb, tangents
+from adapter import SECOND_ORDER, fill, leaves, pb, tangents
 from compare import assert_gradient, assert_same, failure
 from mutating import (
     ENGINES,
@@ -36,11 +37,22 @@ SMOOTH = [name for name, program in MUTATIONS.items() if program.orders >= 2]
 THIRD = [name for name, program in MUTATIONS.items() if program.orders >= 3]
 FAILING = [name for name, program in MUTATIONS.items() if program.failing]
 
-_slow_engine = pytest.param("plain", marks=pytest.mark.slow)
-engines = pytest.mark.parametrize("engine", ["compiled", "interpreter", _slow_engine])
-second_engines = pytest.mark.parametrize(
-    "engine", ["compiled", pytest.param("interpreter", marks=pytest.mark.slow), _slow_engine]
-)
+ENGINE_NAMES = ("compiled", "interpreter", "plain")
+
+
+def spread(*choices: Sequence[str], keep: int) -> list[Any]:
+    """All combinations; all but one in ``keep``, evenly spread, are left to the slow suite, for time."""
+    found = []
+    for places in itertools.product(*[range(len(choice)) for choice in choices]):
+        row = tuple(choice[place] for choice, place in zip(choices, places, strict=True))
+        stride = sum(place * (5 if depth else 1) for depth, place in enumerate(places))
+        found.append(pytest.param(*row, marks=[] if stride % keep == 0 else pytest.mark.slow))
+    return found
+
+
+def engine_rows(names: Sequence[str]) -> list[Any]:
+    """Every program compiled, and one in six on the other engines; all of them in the slow suite."""
+    return spread(names, ENGINE_NAMES[:1], keep=1) + spread(names, ENGINE_NAMES[1:], keep=6)
 
 
 @pytest.fixture(autouse=True)
@@ -119,8 +131,7 @@ def assert_left(program: Program, actual: Sequence[Any], expected: Sequence[Any]
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-@engines
-@pytest.mark.parametrize("name", MUTATIONS)
+@pytest.mark.parametrize(("name", "engine"), engine_rows(list(MUTATIONS)))
 def test_value_and_arguments(name: str, engine: str) -> None:
     program = MUTATIONS[name]
     scale = max(1.0, program.scale)
@@ -162,8 +173,7 @@ def test_results_share_memory_as_in_numpy(name: str) -> None:
 # --- derivatives ----------------------------------------------------------------------------------------------------
 
 
-@engines
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize(("name", "engine"), engine_rows(DIFFERENTIABLE))
 def test_gradient(name: str, engine: str) -> None:
     program = MUTATIONS[name]
     for arguments, result, left, operations in differentiable(name):
@@ -177,9 +187,7 @@ def test_gradient(name: str, engine: str) -> None:
                 assert_left(program, given, left, operations, where)
 
 
-@second_engines
-@pytest.mark.parametrize("mode", ["rr", "fr", "rf", "ff"])
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize(("name", "mode", "engine"), spread(SMOOTH, SECOND_ORDER, ENGINE_NAMES, keep=24))
 def test_second_derivative(name: str, mode: str, engine: str) -> None:
     program = MUTATIONS[name]
     for arguments, _, left, operations in differentiable(name)[:2]:
@@ -188,9 +196,7 @@ def test_second_derivative(name: str, mode: str, engine: str) -> None:
         check_higher(program, arguments, mode, along, engine, expected, left, operations)
 
 
-@second_engines
-@pytest.mark.parametrize("mode", THIRD_ORDER)
-@pytest.mark.parametrize("name", THIRD)
+@pytest.mark.parametrize(("name", "mode", "engine"), spread(THIRD, THIRD_ORDER, ENGINE_NAMES, keep=24))
 def test_third_derivative(name: str, mode: str, engine: str) -> None:
     program = MUTATIONS[name]
     for arguments, _, left, operations in differentiable(name)[:1]:
@@ -216,7 +222,7 @@ def check_higher(
         assert_left(program, given, left, operations, where)
 
 
-@pytest.mark.parametrize("name", [name for name in SMOOTH if name in DIFFERENTIABLE])
+@pytest.mark.parametrize("name", spread([name for name in SMOOTH if name in DIFFERENTIABLE], keep=6))
 def test_value_beside_gradient(name: str) -> None:
     program = MUTATIONS[name]
     for arguments, expected, left, operations in differentiable(name):
@@ -241,7 +247,7 @@ def spoil(arguments: Any) -> None:
             array[...] = np.full(array.shape, 77).astype(array.dtype)
 
 
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize("name", spread(DIFFERENTIABLE, keep=4))
 def test_pullback_called_again(name: str) -> None:
     """Twice, after the caller changed the arguments, and from two threads; no cotangent is ever written."""
     program = MUTATIONS[name]
@@ -273,7 +279,7 @@ def from_threads(call: Any, count: int) -> list[Any]:
     return results
 
 
-@pytest.mark.parametrize("name", DIFFERENTIABLE[::3])
+@pytest.mark.parametrize("name", spread(DIFFERENTIABLE, keep=12))
 def test_tangents_are_not_written(name: str) -> None:
     program = MUTATIONS[name]
     for arguments, _, _, _ in differentiable(name)[:1]:
@@ -287,7 +293,7 @@ def test_tangents_are_not_written(name: str) -> None:
 # --- failures -------------------------------------------------------------------------------------------------------
 
 
-@engines
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
 @pytest.mark.parametrize("name", FAILING)
 def test_failure_leaves_the_earlier_writes(name: str, engine: str) -> None:
     program = MUTATIONS[name]

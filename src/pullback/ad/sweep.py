@@ -6,8 +6,8 @@
     b = box v, c                           b' = box 0.0, c'           + a shadow for every record
     y = call f(x)                          y, record = call f.aug(x)
 
-    a1 = if p {a} {b}                      s1 = if p {sa} {sb}        + shadows of arrays that are overwritten under several
-                                                                        names: which is which must be known
+    a1 = if p {a} {b}                      s1 = if p {sa} {sb}        + shadows of arrays that are overwritten and have
+                                                                        several names: which is which must be known
 
 No op of the forward half touches an accumulator: shadows are only made here, and only those of records, of buffers of
 references, and of such arrays.  Other arrays get their accumulators in the reverse half.

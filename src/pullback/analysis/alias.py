@@ -54,10 +54,11 @@ class Aliases:
     ) -> None:  # fmt: skip
         self._parent: dict[Key, Key] = {}
         self._written = written
-        self._body = function.body
+        self.body = function.body
         self._place: dict[Op, tuple[Block, int]] = {}
         self._holder: dict[Block, Op] = {}
         self._home: dict[Value, Block] = {}
+        self._maker: dict[Value, Op] = {}
         self._base: dict[Value, Value] = {}
         self._targets: list[tuple[Op, Value]] = []
         self._flows: list[tuple[Value, Value]] = []
@@ -106,6 +107,18 @@ class Aliases:
     def home(self, value: Value) -> Block | None:
         """The block that defines the value."""
         return self._home.get(value)
+
+    def maker(self, value: Value) -> Op | None:
+        """The op that defines the value."""
+        return self._maker.get(value)
+
+    def place(self, op: Op) -> tuple[Block, int] | None:
+        """Where the op stands."""
+        return self._place.get(op)
+
+    def holder(self, block: Block) -> Op | None:
+        """The op that the block belongs to."""
+        return self._holder.get(block)
 
     def origins(self, value: Value) -> set[Value]:
         """The allocations, parameters and results of calls whose memory the value may mean."""
@@ -161,25 +174,35 @@ class Aliases:
 
     # ------------------------------------------------------------------------------------------------------- order
 
+    def writes_near(self, origin: Value) -> list[tuple[Op, Value]]:
+        """The writes, with their targets, to memory of the origin or of a parameter that it may overlap."""
+        return [write for near in self._near(origin) for write in self._writes_to.get(near, ())]
+
+    def loose(self, origin: Value) -> bool:
+        """May the origin's memory be written after the function has returned."""
+        return not self._loose.isdisjoint(self._near(origin))
+
     def _near(self, origin: Value) -> set[Value]:
         return {origin} | self._overlaps.get(origin, set())
 
     def _settled(self, origin: Value, value: Value, at: Op, after: bool) -> bool:
-        return all(self._earlier(op, target, origin, value, at, after) for op, target in self._writes_to.get(origin, ()))
+        return all(self.before(op, target, origin, value, at, after) for op, target in self._writes_to.get(origin, ()))
 
-    def _earlier(self, write: Op, target: Value, origin: Value, value: Value, at: Op, after: bool) -> bool:
+    def before(
+        self, write: Op, target: Value, origin: Value, value: Value, at: Op, after: bool = False
+    ) -> bool:
         """Is every such write to the memory that `value` means at the op `at` done by then."""
         home, base = self._home.get(origin), self.base(value)
         if home is None or at not in self._place:
             return False
         if self.base(target) is not origin:
-            if home is not self._body:
+            if home is not self.body:
                 return False  # through a merged reference: perhaps memory of an earlier trip
         elif self._older(base, home):
             return True
         if write is at:
             return after and self._place[at][0] is home
-        reading, writing = self._index(at, home), self._index(write, home)
+        reading, writing = self.index(at, home), self.index(write, home)
         if reading is None:
             return True  # outside of the block that allocates: its trip is over
         return writing is not None and writing < reading
@@ -194,7 +217,7 @@ class Aliases:
             block = self._place[holder][0] if holder is not None else None
         return False
 
-    def _index(self, op: Op, block: Block) -> int | None:
+    def index(self, op: Op, block: Block) -> int | None:
         """The position in `block` of the op that holds `op`."""
         while op in self._place:
             inside, index = self._place[op]
@@ -233,7 +256,7 @@ class Aliases:
         for index, op in enumerate(block.ops):
             self._place[op] = (block, index)
             for value in op.results:
-                self._home[value] = block
+                self._home[value], self._maker[value] = block, op
             for inner in op.blocks:
                 self._holder[inner] = op
                 self._block(inner)

@@ -49,6 +49,7 @@ class _Sizes:
         return value
 
     def block(self, block: Block) -> None:
+        outside = dict(self.size_of)
         for op in block.ops:
             if op.name == "for":
                 self.loop(op, op.operands[1:], [op.blocks[0].params[1:]], op.blocks[0])
@@ -60,6 +61,7 @@ class _Sizes:
                 for inner in op.blocks:
                     self.block(inner)
             self.record(op)
+        self.size_of = outside  # sizes that were asked for in the block are not known outside
 
     def record(self, op: Op) -> None:
         """What the op says of sizes."""
