@@ -243,7 +243,9 @@ class Writer:
         x, y = self.number(scope, depth - 2), self.number(scope, depth - 2)
         if name.startswith("again"):
             bound = f"{self.integer(scope, 1)} % {self.pick(3, 4, 5)}"
-            return str(self.pick(f"{name}({x}, {bound})", f"{name}({x}, {bound}, {y})", f"{name}({x}, n={bound}, y={y})"))
+            return str(
+                self.pick(f"{name}({x}, {bound})", f"{name}({x}, {bound}, {y})", f"{name}({x}, n={bound}, y={y})")
+            )
         if name.startswith("twice"):
             captured = self.draw.choice(["RATE", *[known for known in scope.kinds if known.startswith("c")]])
             return f"{name}(lambda z: {self.pick('z * ' + captured, 'math.sin(z) + ' + captured, 'z')}, {x})"
@@ -382,7 +384,8 @@ class Writer:
             self.write(indent + 1, f"return {self.number(inner, 2)}")
         result = self.target(scope, "number", "v")
         x, y = self.number(scope, 1), self.number(scope, 1)
-        self.write(indent, f"{result} = {self.pick(f'{name}({x})', f'{name}({x}) - {name}({y})', f'{name}({name}({x}))')}")
+        call = self.pick(f"{name}({x})", f"{name}({x}) - {name}({y})", f"{name}({name}({x}))")
+        self.write(indent, f"{result} = {call}")
         self.bind(scope, result, "number")
 
     def for_loop(self, scope: Scope, indent: int) -> None:
@@ -414,11 +417,14 @@ class Writer:
             (f"{x} in reversed({a})", {x: "number"}),
             (f"{i}, {x} in enumerate({a})", {i: "counter", x: "number"}),
             (f"{x}, {y} in zip({a}, {b})", {x: "number", y: "number"}),
-            (f"{i}, {x} in enumerate(({self.number(scope, 1)}, {self.number(scope, 1)}), 1)", {i: "counter", x: "number"}),
+            (f"{i}, {x} in enumerate({self.pair(scope)}, 1)", {i: "counter", x: "number"}),
             (f"{i}, {x} in zip(range({n}), {a})", {i: "counter", x: "number"}),
         ]
         options += [(f"{x} in {pair}", {x: "number"}) for pair in pairs]
         return self.draw.choice(options)
+
+    def pair(self, scope: Scope) -> str:
+        return f"({self.number(scope, 1)}, {self.number(scope, 1)})"
 
     def while_loop(self, scope: Scope, indent: int) -> None:
         trips = self.fresh("w")

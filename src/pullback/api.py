@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import linecache
 import threading
 from collections.abc import Callable, Sequence

@@ -30,6 +30,7 @@ from pullback.passes import (
     inline,
     licm,
     ownership,
+    promote,
     share,
     simplify,
     sizes,
@@ -161,6 +162,7 @@ _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     unroll.run,  # few trips known while compiling
     equal.run,  # sizes that were compared become one value
     dce.run,  # drops what the others made dead
+    promote.run,  # small arrays of literal shape become scalars
     fuse.run,  # elementwise ops whose arrays nobody else wants
 )
 ROUNDS = 2

@@ -345,9 +345,9 @@ def views_in_a_dict(m):
     parts = {"first": m[0], "rest": m[1:]}
     parts["first"][1] = parts["rest"][0, 2] * 2.0
     parts["rest"] *= parts["first"]
-    parts["first"] = parts["first"] * 0.5
-    parts["first"][0] = 9.0
-    return np.sum(m * m) + np.sum(parts["first"])
+    half = parts["first"] * 0.5
+    half[0] = 9.0
+    return np.sum(m * m) + np.sum(half)
 
 
 @mutation(args=[(M,)], orders=1)

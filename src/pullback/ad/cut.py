@@ -54,14 +54,15 @@ def used_inside(block: Block, found: dict[Value, None]) -> None:
 class Choice:
     """The minimum cut: `stored` values, and in `again` the ops to run again, operands first.
 
-    `again(value)` is the op that can make the value once more; `free(value)` tells what is there anyway.
+    `again(value)` is the op that can make the value once more; `free(value)` tells what is there anyway; `cost(value)`
+    is that of storing it.
     """
 
     def __init__(
-        self, primal: Primal, again: Callable[[Value], Op | None], needed: Iterable[Value],
-        free: Callable[[Value], bool],
+        self, again: Callable[[Value], Op | None], needed: Iterable[Value], free: Callable[[Value], bool],
+        cost: Callable[[Value], int] = store_cost,
     ) -> None:  # fmt: skip
-        self._makers, self._again, self.free = primal.tables.maker, again, free
+        self._again, self.free, self._cost = again, free, cost
         self.inputs: dict[Value, int] = {}
         network = self.network = Network()
         pending = [v for v in needed if not free(v)]
@@ -80,7 +81,7 @@ class Choice:
         if value not in self.inputs:
             self.inputs[value] = self.network.node()
             outgoing = self.network.node()
-            self.network.edge(self.inputs[value], outgoing, store_cost(value))
+            self.network.edge(self.inputs[value], outgoing, self._cost(value))
         return self.inputs[value]
 
     def _connect(self, value: Value) -> list[Value]:
@@ -107,7 +108,8 @@ class Choice:
             value, ready = pending.pop()
             if value in stored or self.free(value):
                 continue
-            op = self._makers[value]
+            op = self._again(value)
+            assert op is not None
             if ready:
                 if op not in done:
                     done.add(op)

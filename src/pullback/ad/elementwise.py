@@ -7,7 +7,8 @@
               of a "set" output, too, where the target is other memory than the inputs (or one of them, the same view):
               what the target's shadow held is replaced by what the input gets, or by 0.  Else it is taken out first.
 
-The reverse computes the block's values again from the inputs, or reads an output of the op where that is cheaper.
+The reverse computes the block's values again from the inputs, or reads an output of the op where that is cheaper.  Of
+inputs that are overwritten later it needs copies, or what was computed from them: then the op gets one more output.
 Contributions to different views of one array go into ops of their own, so that targets of one op never overlap.
 """
 
@@ -16,14 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pullback.ad.costs import is_expensive
+from pullback.ad.costs import is_expensive, store_cost
+from pullback.ad.cut import Choice
 from pullback.ad.dead import remove_dead
 from pullback.ad.scalars import Wild, pull_scalar, push_scalar
 from pullback.ad.shadows import elementwise, is_float_scalar, scalar_zero
 from pullback.analysis.effects import elementwise_inputs, elementwise_targets
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
-from pullback.ir.walk import clone_ops
+from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Scalar
 
@@ -83,6 +85,7 @@ def pull_elementwise(reverse: Reverse, op: Op) -> None:
         overwritten = {}
     parts = _Pulled(reverse, op, incoming)
     inputs = [i for i in dict.fromkeys(elementwise_inputs(op)) if i in parts.contributions]
+    parts.record()
     for group in [inputs] if overwritten else _groups(reverse, inputs):
         parts.emit(sizes, group, overwritten)
 
@@ -135,6 +138,8 @@ class _Pulled:
         self.block = Block()
         self._read_outputs(block, mapping)
         self.block.ops += clone_ops([o for o in block.ops if not all(r in mapping for r in o.results)], mapping)
+        self.forward = {v: o for o in self.block.ops for v in o.results}
+        self.origin = {mapping[v]: v for o in block.ops for v in o.results}
         e = Emitter(self.block, reverse.e.span)
         self.wild: set[Value] = set()
         cotangents: dict[Value, Value] = {}
@@ -186,6 +191,46 @@ class _Pulled:
                 part = e.like(1.0, value) if reverse.is_one(found) else self.param(found)
                 self._accumulate(e, cotangents, value, part, reverse.wild.memory if array else found in reverse.wild)
 
+    def record(self) -> None:
+        """Let the op put out what the reverse needs and what cannot be computed again, where that is less to store."""
+        lost = {param for param, operand in self.operands.items() if self._is_lost(operand)}
+        if not lost:
+            return
+        live = Block([], list(self.block.ops), list(self.contributions.values()))
+        remove_dead(live)
+        needed = [v for o in live.ops if o.results[0] not in self.forward for v in o.operands] + live.results
+        rank = int(str(self.op.attrs["rank"]))
+
+        def cost(value: Value) -> int:
+            operand = self.operands.get(value)
+            return store_cost(value) if operand is None or _rank(operand) == rank else 1  # a broadcast array is small
+
+        choice = Choice(
+            self.forward.get, [v for v in dict.fromkeys(needed) if v in lost or v in self.forward],
+            lambda value: value not in lost and value not in self.forward, cost,
+        )  # fmt: skip
+        kept = {v: self.param(self._put_out(self.origin[v])) for v in choice.stored if v in self.forward}
+        self.block.ops = [o for o in self.block.ops if o.results[0] not in kept]
+        substitute(self.block, kept)
+        self.contributions = {key: kept.get(v, v) for key, v in self.contributions.items()}
+        self.wild |= {kept[v] for v in kept if v in self.wild}
+
+    def _is_lost(self, operand: Value) -> bool:
+        """Is it an input of the op that may have been overwritten by the time of the reverse."""
+        known = isinstance(operand.type, ArrayRef) and operand in elementwise_inputs(self.op)
+        return known and not self.reverse.primal.aliases.settled(operand, self.op)
+
+    def _put_out(self, value: Value) -> Value:
+        """A fresh array with a value of the forward op's block."""
+        op, tables = self.op, self.reverse.primal.tables
+        assert isinstance(value.type, Scalar)
+        made = Value(ArrayRef(value.type.dtype, int(str(op.attrs["rank"])), True), value.name)
+        op.attrs["outputs"] = (*_outputs(op), "new")
+        op.results.append(made)
+        op.blocks[0].results.append(value)
+        tables.home[made], tables.maker[made] = tables.place[op], op
+        return made
+
     def emit(self, sizes: Sequence[Value], inputs: Sequence[Value], overwritten: Mapping[Value, Value]) -> None:
         """One op that adds the contributions to these inputs, and puts those to overwritten arrays in their place."""
         reverse = self.reverse
@@ -213,15 +258,16 @@ class _Pulled:
 
     def _settled(self, operand: Value) -> Value:
         """Values of the forward half that may be overwritten are copied; cotangents are used as they are."""
-        primal = self.reverse.primal
-        known = isinstance(operand.type, ArrayRef) and operand in elementwise_inputs(self.op)
-        return primal.settled_copy(operand, self.op) if known else operand
+        return self.reverse.primal.settled_copy(operand, self.op) if self._is_lost(operand) else operand
+
+
+def _rank(operand: Value) -> int:
+    return operand.type.rank if isinstance(operand.type, ArrayRef) else 0
 
 
 def _translated(op: Op, mapping: dict[Value, Value]) -> Op:
     operands = [mapping.get(v, v) for v in op.operands]
     return Op(op.prim, operands, [mapping.get(v, v) for v in op.results], op.attrs, (), op.span)
-
 
 
 # ------------------------------------------------------------------------------------------------------------ forward

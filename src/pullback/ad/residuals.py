@@ -129,7 +129,7 @@ class Closer:
         def free(value: Value) -> bool:
             return not region.holds(value) or value is index or value in stepping
 
-        choice = Choice(self.primal, self.again, needed, free)
+        choice = Choice(self.again, needed, free)
         mapping: dict[Value, Value] = {index: self._index(pair)}
         used = {*needed, *(v for op in choice.again for v in op.operands)}
         for value, (start, op) in stepping.items():
@@ -309,7 +309,7 @@ class Closer:
         def free(value: Value) -> bool:
             return not region.holds(value) or (record is None and home[value] is body)
 
-        choice = Choice(self.primal, self.again, needed, free)
+        choice = Choice(self.again, needed, free)
         mapping: dict[Value, Value] = {}
         export = _Export(self, region, choice.stored)
         if record is not None:

@@ -50,6 +50,8 @@ def strips(
     w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], strip: Strip, length: int, cost: int
 ) -> list[str]:
     """Run `strip` over consecutive pieces of 0 <= k < n of at most `length`, paying `cost` a trip; n may be <= 0."""
+    if n.isdigit() and not int(n):
+        return list(carried)
     before, head, done = w.block, w.label(), w.label()
     if not n.isdigit():
         w.branch(w.set(f"icmp sgt i64 {n}, 0"), head, done)

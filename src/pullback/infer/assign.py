@@ -19,7 +19,7 @@ from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV
 from pullback.infer.views import element_indices, fancy_parts, index_parts, is_element, view
-from pullback.types import NONE, Array, Constant, DType, Number, Tuple, show
+from pullback.types import NONE, Array, Constant, Dict, DType, List, Number, Tuple, show
 
 __all__ = ["inplace", "inplace_item", "set_item"]
 
@@ -98,9 +98,11 @@ def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, valu
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         target, where, item, other = operands
         where = AV(where.type, where.values, index.literal)
-        if not isinstance(target.type, Array):
+        held = isinstance(target.type, Dict | List) and isinstance(item.type, Array)
+        if not held and not isinstance(target.type, Array):
             writable(cx, target)
-        if isinstance(item.type, Array) and not fancy_parts(index_parts(cx, target, where)):
+        if held or (isinstance(item.type, Array) and not fancy_parts(index_parts(cx, target, where))):
+            # What a dict or list holds stays the same array.
             _inplace_array(cx, operator, item, other)
         else:
             _set_item(cx, target, where, binary(cx, operator, item, other))

@@ -81,8 +81,7 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     """grad(f)(...) or value_and_grad(f)(...)."""
     assert isinstance(function.type, Transformed)
     kind, options = function.type.kind, dict(function.type.options)
-    target = _plain(cx, AV(function.type.function, function.values), len(arguments) if not keywords else None)
-    bound = _bound(cx, target, arguments, keywords)
+    target, bound = _target(cx, AV(function.type.function, function.values), arguments, keywords)
     positions = _argnums(cx, target, options, len(bound))
     spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
@@ -111,11 +110,25 @@ def _single(options: Mapping[str, object]) -> bool:
     return isinstance(options.get("argnums", 0), int)
 
 
-def _plain(cx: Frame, function: AV, count: int | None) -> AV:
+def _plain(cx: Frame, function: AV, count: int) -> AV:
     """A function to differentiate: a closure, or a wrapper around what is not one (a builtin, another transform)."""
     if isinstance(function.type, Closure) and not isinstance(function.type.code, str):
         return function
     return as_closure(cx, function, count)
+
+
+def _target(
+    cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]
+) -> tuple[AV, list[AV]]:
+    """The function to differentiate and its arguments, bound as the plain function at the bottom binds them."""
+    bottom = function.type
+    while isinstance(bottom, Transformed):
+        bottom = bottom.function
+    if isinstance(bottom, Closure) and not isinstance(bottom.code, str):
+        bound = _bound(cx, AV(bottom, function.values), arguments, keywords)
+        return _plain(cx, function, len(bound)), bound
+    target = _plain(cx, function, len(arguments))
+    return target, _bound(cx, target, arguments, keywords)
 
 
 def _bound(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:

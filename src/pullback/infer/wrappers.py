@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pullback.infer.engine import Code, Frame
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
@@ -15,17 +17,15 @@ from pullback.types import Builtin, Closure, Transformed, Type
 __all__ = ["as_closure", "wrapper_code"]
 
 
-def as_closure(cx: Frame, function: AV, count: int | None = None) -> AV:
-    """A closure that captures the callable and passes its arguments on."""
-    known = parameter_names(function.type)
-    if count is None:
-        names = known or ("x0",)
-    else:
-        names = (*known, *(f"x{i}" for i in range(len(known), count)))[:count]
-    key = ("wrapper", names)
+def as_closure(cx: Frame, function: AV, count: int) -> AV:
+    """A closure of `count` parameters that captures the callable and passes its arguments on."""
+    known = known_parameters(function.type)
+    more = (Parameter(f"x{i}", "positional", False) for i in range(len(known), count))
+    parameters = (*known, *more)[:count]
+    key = ("wrapper", parameters)
     code = cx.session.codes.get(key)
     if code is None:
-        code = Code(wrapper_code(names), {})
+        code = Code(wrapper_code(parameters), {})
         cx.session.codes[key] = code
     return AV(Closure(code, (function.type,), _shown(function.type)), function.values)
 
@@ -42,26 +42,34 @@ def _shown(type_: Type) -> str:
     return "the function"
 
 
-def parameter_names(type_: Type) -> tuple[str, ...]:
-    """Names of the parameters of the function inside, where it has any."""
+class Parameter(NamedTuple):
+    """How a parameter is called and passed, as functions note it."""
+
+    name: str
+    kind: str
+    has_default: bool
+
+
+def known_parameters(type_: Type) -> tuple[Parameter, ...]:
+    """The parameters of the function inside, where it has any; a wrapper is given them all."""
     while isinstance(type_, Transformed):
         type_ = type_.function
     if isinstance(type_, Closure) and isinstance(type_.code, Code):
         parameters = type_.code.untyped.attrs["parameters"]
         assert isinstance(parameters, tuple)
-        return tuple(name for name, _, _ in parameters)
+        return tuple(Parameter(name, kind, False) for name, kind, _ in parameters)
     return ()
 
 
-def wrapper_code(names: tuple[str, ...]) -> Function:
-    """Untyped IR of `lambda *names: function(*names)` with `function` captured."""
+def wrapper_code(parameters: tuple[Parameter, ...]) -> Function:
+    """Untyped IR of `lambda a, *, b: function(a, b=b)` with `function` captured."""
     block = Block()
     function = Value(None, "function")
-    params = [Value(None, name) for name in names]
+    params = [Value(None, name) for name, _, _ in parameters]
+    keywords = tuple(name for name, kind, _ in parameters if kind == "keyword_only")
     builder = Builder(block)
-    op = builder.append_untyped(get("py.call"), [function, *params], attrs={"keywords": ()})
+    op = builder.append_untyped(get("py.call"), [function, *params], attrs={"keywords": keywords})
     block.params = [function, *params]
     block.results = [op.result]
-    parameters = tuple((name, "positional", False) for name in names)
     attrs: dict[str, object] = {"python_name": "wrapper", "captures": ("function",), "parameters": parameters}
     return Function("wrapper", block, attrs=attrs)

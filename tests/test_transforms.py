@@ -1,0 +1,141 @@
+"""Transforms of what is not a bare function: decorated, wrapped, builtin, pickled, with keyword-only parameters."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pickle
+from typing import Any
+
+import pytest
+
+import pullback as pb
+
+
+def twice(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(x: Any) -> Any:
+        return function(x) * 2
+
+    return wrapper
+
+
+class Twice:
+    def __init__(self, function: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, x: Any) -> Any:
+        return self.function(x) * 2
+
+
+@twice
+@pb.jit
+def doubled(x: Any) -> Any:
+    return x * x * x
+
+
+def test_a_decorator_over_jit_counts() -> None:
+    """functools.wraps copies the attributes of the call object to the wrapper."""
+    assert doubled(2.0) == pb.jit(doubled)(2.0) == 16.0
+    assert pb.grad(doubled)(2.0) == 24.0
+    assert pb.grad(lambda x: doubled(x) + x)(2.0) == 25.0
+
+
+def test_an_object_around_jit_is_not_taken_for_what_it_wraps() -> None:
+    around = Twice(pb.jit(lambda x: x * x))
+    for call in (lambda: pb.jit(around)(3.0), lambda: pb.grad(lambda x: around(x))(3.0)):
+        with pytest.raises(pb.CompileError):
+            call()
+
+
+def with_keyword(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(x: Any, *, k: Any = 2.0) -> Any:
+        return function(x, k)
+
+    return wrapper
+
+
+@with_keyword
+def product(x: Any, k: Any) -> Any:
+    return x * k
+
+
+def test_a_wrapper_keeps_its_own_parameters() -> None:
+    assert pb.jit(product)(3.0) == 6.0
+    assert pb.jit(product)(3.0, k=4.0) == 12.0
+    assert pb.grad(product)(3.0, k=5.0) == 5.0
+
+
+def test_code_kept_for_one_builtin_is_not_taken_for_another(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("PULLBACK_CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        for function in (math.sin, math.cos, float, abs, math.exp):
+            assert pb.jit(function)(0.5) == pytest.approx(function(0.5), rel=1e-15)
+    with pytest.raises(pb.CompileError):
+        pb.jit(Twice)(0.5)
+    with pytest.raises(pb.CompileError):
+        pb.jit(functools.lru_cache(lambda x: x * x))(0.5)
+
+
+def cubic(x: Any, k: Any) -> Any:
+    return x * x * x * k * k
+
+
+def test_one_name_gives_one_gradient() -> None:
+    assert pb.grad(cubic, argnames="k")(2.0, 3.0) == 48.0
+    assert pb.grad(cubic, argnames=("k",))(2.0, 3.0) == (48.0,)
+    assert pb.grad(cubic, argnames=["k", "x"])(2.0, 3.0) == (48.0, 108.0)
+    assert pb.grad(cubic, argnums=1, argnames="x")(2.0, 3.0) == (48.0, 108.0)
+    assert pb.value_and_grad(cubic, argnames="k")(2.0, 3.0) == (72.0, 48.0)
+    assert pb.jit(lambda x: pb.grad(cubic, argnames="k")(x, 3.0))(2.0) == 48.0
+
+
+def reciprocal(x: Any) -> Any:
+    return 1.0 / x
+
+
+def test_pickling_keeps_every_setting() -> None:
+    """Wrapped objects are not found under their name, so they are made again from what they were made of."""
+    by_name = pb.grad(cubic, argnames="k")
+    assert pickle.loads(pickle.dumps(by_name))(2.0, 3.0) == by_name(2.0, 3.0) == 48.0
+    unchecked = pb.jit(reciprocal, error_model="numpy")
+    assert pickle.loads(pickle.dumps(unchecked))(0.0) == math.inf
+    assert pickle.loads(pickle.dumps(pb.grad(unchecked)))(0.0) == -math.inf
+    unbounded = pickle.loads(pickle.dumps(pb.jit(reciprocal, boundscheck=False, fastmath=True)))
+    assert not unbounded.options.boundscheck
+    assert unbounded.options.fastmath
+
+
+def shaped(s: Any, m: Any = 2.0, *, n: Any = 3, z: Any = 1.5) -> Any:
+    return s**n * m * z
+
+
+def test_higher_orders_of_defaults_and_keywords() -> None:
+    second = pb.grad(pb.grad(shaped))
+    assert second(2.0) == second(s=2.0) == 36.0
+    assert second(2.0, n=2) == 6.0
+    assert second(2.0, z=1.0, m=1.0) == 12.0
+    assert pb.grad(second)(2.0, n=4, z=1.0) == 96.0
+    assert pb.grad(pb.grad(shaped), argnames="z")(2.0) == 24.0
+    assert pb.jvp(pb.grad(shaped), (2.0,), (1.0,)) == (36.0, 36.0)
+
+
+def test_higher_orders_of_defaults_and_keywords_inside_compiled_code() -> None:
+    def nested(x: Any) -> Any:
+        return pb.grad(pb.grad(shaped))(x, z=2.0) + pb.grad(pb.grad(shaped, argnums=1))(x, z=x)
+
+    assert nested(2.0) == pb.jit(nested)(2.0) == 72.0
+    assert pb.grad(nested)(2.0) == 60.0
+
+
+@pytest.mark.parametrize(
+    "call", [lambda f: f(), lambda f: f(2.0, 3.0, 4.0), lambda f: f(2.0, q=1), lambda f: f(2.0, s=1.0)]
+)
+def test_arguments_that_do_not_fit_are_refused_in_the_names_of_the_function(call: Any) -> None:
+    second = pb.grad(pb.grad(shaped))
+    with pytest.raises(TypeError, match=r"shaped\(\)"):
+        call(second)
+    with pytest.raises(pb.CompileError, match=r"shaped\(\)"):
+        pb.jit(lambda x: call(second) + x)(1.0)
