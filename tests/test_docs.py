@@ -12,8 +12,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "functions.md"
 HEAD = """# Functions that compiled code knows
 
 Made from the registry by `pytest tests/test_docs.py --update-golden`. Names under which Python reaches them; methods of
-arrays (`a.sum()`) are the functions of the same name with the array first. Plain Python functions of your own are followed
-and compiled along.
+arrays (`a.sum()`) are the functions of the same name with the array first. Plain Python functions of your own are
+followed and compiled along.
 """
 TITLES = {
     "builtins": "Builtins", "math": "math", "numpy": "NumPy", "ndarray": "Methods of arrays",

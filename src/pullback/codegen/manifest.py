@@ -6,9 +6,9 @@
 
 The code refers to objects: dicts of globals, cells, helper functions, strings.  Each is written down as a way to find
 it from `f` (its third cell; the global `helper` of its module; the code of that) and found again when loading;
-functions on the way must still have the same code.  What the guards of the code check is checked by the code itself: a loaded
-entry may find that it does not apply, and then the caller compiles as if nothing had been there.  An object that cannot
-be named so means that nothing is kept.
+functions on the way must still have the same code.  What the guards of the code check is checked by the code itself:
+a loaded entry may find that it does not apply, and then the caller compiles as if nothing had been there.  An object
+that cannot be named so means that nothing is kept.
 """
 
 from __future__ import annotations
