@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from mutating_programs import PROGRAMS
+from mutating_programs import PROGRAMS, M
 from pullback import api, pipeline, testing
 from random_mutation import source
 
@@ -195,12 +195,28 @@ def test_arguments_without_derivative_may_overlap():
 # ------------------------------------------------------------------------------------------------------- what is kept
 
 
-def buffers(f, arguments, wrt=0):
-    """Types of what the gradient stores per trip of its loops."""
+def lowered(f, arguments, wrt):
     names = tuple(f"x{i}" for i in range(len(arguments)))
     request = pipeline.Request("call", pb.grad(f, wrt), arguments, names)
-    program = pipeline.lower(request, pipeline.Options(verify=True)).program
-    return [str(op.attrs["element"]) for g in program.functions.values() for op in g.body.walk() if op.name == "buffer"]
+    return pipeline.lower(request, pipeline.Options(verify=True)).program
+
+
+def buffers(f, arguments, wrt=0):
+    """Types of what the gradient stores per trip of its loops, without who owns it."""
+    ops = [op for g in lowered(f, arguments, wrt).functions.values() for op in g.body.walk() if op.name == "buffer"]
+    return [str(op.attrs["element"]) for op in ops if "owner" not in str(op.attrs["element"])]
+
+
+def deepest(function):
+    """How many loops are around the innermost record of a number."""
+
+    def depth(block, loops):
+        found = [loops for op in block.ops if op.name == "buffer_put" and str(op.operands[2].type) == "f64"]
+        for op in block.ops:
+            found += [depth(inner, loops + (op.name in ("for", "while"))) for inner in op.blocks]
+        return max(found, default=0)
+
+    return depth(function.body, 0)
 
 
 def heat(u, v, c, steps):
@@ -251,3 +267,70 @@ def recurrent(w, h, steps):
 
 def test_states_are_kept_by_reference():
     assert sorted(buffers(recurrent, (np.ones((3, 3)), np.ones(3), 4))) == ["f64", "f64[:]c"]
+
+
+def factor(m):
+    """Cholesky: every element is written once, before it is read."""
+    n = len(m)
+    low = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = m[i, j]
+            for k in range(j):
+                s -= low[i, k] * low[j, k]
+            low[i, j] = np.sqrt(s) if i == j else s / low[j, j]
+    return np.sum(low)
+
+
+def table(x):
+    """A recurrence over a table: what is read stays."""
+    n = len(x)
+    t = np.zeros((n + 1, n + 1))
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            t[i, j] = x[i - 1] * t[i - 1, j] * t[i, j - 1] + x[j - 1]
+    return t[n, n]
+
+
+def shifted(x):
+    """What is read is overwritten one trip later."""
+    t = x.copy()
+    for i in range(len(x) - 1):
+        t[i] = t[i + 1] * t[i]
+        t[i + 1] = t[i] * t[i + 1] * x[i]
+    return np.sum(t)
+
+
+def forces(p, steps):
+    """Positions are read in pairs and changed afterwards: a copy per step, not a number per pair."""
+    q, n = p.copy(), len(p)
+    a = np.zeros(n)
+    for _ in range(steps):
+        for i in range(n):
+            s = 0.0
+            for j in range(n):
+                d = q[j] - q[i]
+                s += d * d * d
+            a[i] = s
+        q += 0.1 * a
+    return np.sum(q * q)
+
+
+SPD = M @ M.T + np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("f", "arguments", "depth"),
+    [
+        (factor, (SPD,), 2),  # the square roots' operands, not what the inner loop reads
+        (table, (np.array([0.3, -0.4, 0.7]),), 1),
+        (shifted, (np.array([0.3, -0.4, 0.7]),), 1),
+        (forces, (np.array([0.3, -0.4, 0.7]), 3), 2),
+    ],
+)
+def test_what_stays_is_read_again(f, arguments, depth):
+    """`depth`: of the innermost loop that records something per trip."""
+    found = testing.call("call", pb.grad(f), (arguments[0].copy(), *arguments[1:]), engine="interp", passes=True)
+    wanted = numeric(f, arguments, 0)
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert max(map(deepest, lowered(f, arguments, 0).functions.values())) == depth

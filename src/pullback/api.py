@@ -286,12 +286,13 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     has_aux: the function returns (value, aux) and the result is (value, pullback, aux).
     """
     target = _callable(fun, "vjp")
+    kept = _copied(primals)  # as they are before the function changes them
     value = _jitted(target)(*primals)
     if not has_aux:
-        return value, Pullback(target, primals, None)
+        return value, Pullback(target, kept, None)
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError("vjp: with has_aux=True the function returns (value, aux)")
-    return value[0], Pullback(target, primals, (value[1],)), value[1]
+    return value[0], Pullback(target, kept, (value[1],)), value[1]
 
 
 def _jitted(fun: Any) -> Any:
@@ -307,29 +308,31 @@ def _helper_jit(fun: Any) -> Any:
 
 
 class Pullback:
-    """cotangent -> one cotangent per primal.  It keeps copies of the arrays it was made from."""
+    """cotangent -> one cotangent per primal.  It runs the function again, on copies of the primals it was made for."""
 
     def __init__(self, fun: Any, primals: tuple[Any, ...], aux: tuple[Any] | None) -> None:
         self._fun = fun
-        self._primals = _copied(primals)
+        self._primals = primals
         self._aux = aux
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         if self._aux is not None:
             cotangent = (cotangent, _zeros(self._aux[0]))
-        return _helper(self._fun, "pullback")(*self._primals, cotangent)  # type: ignore[no-any-return]
+        return _helper(self._fun, "pullback")(*_copied(self._primals), cotangent)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._fun, '__name__', self._fun)!s}>"
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
+    """Copies of all arrays; what was one object stays one."""
+    memo = {} if memo is None else memo
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return memo.setdefault(id(value), value.copy())
     if type(value) in (tuple, list):
-        return type(value)(_copied(item) for item in value)
+        return type(value)(_copied(item, memo) for item in value)
     if type(value) is dict:
-        return {key: _copied(item) for key, item in value.items()}
+        return {key: _copied(item, memo) for key, item in value.items()}
     return value
 
 

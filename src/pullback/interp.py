@@ -192,6 +192,9 @@ def _free(memory: Any) -> None:
         if memory.freed:
             raise InternalError("a buffer is freed twice")
         memory.freed = True
+        for element in memory.elements:
+            if isinstance(element, _Owner):
+                _free(element)
     else:
         memory.fill(_poison(memory.dtype))
 

@@ -31,6 +31,7 @@ from pullback.passes import (
     licm,
     ownership,
     promote,
+    reuse,
     share,
     simplify,
     sizes,
@@ -172,6 +173,7 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     simplify.run,
     cse.run,
     dce.run,
+    reuse.run,  # the last reader of a fresh array writes into it
     ownership.run,  # where arrays and buffers end
 )
 

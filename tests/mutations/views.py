@@ -392,15 +392,6 @@ def matrix_times_its_own_row(q, v):
     return np.sum(q * q) + v[0]
 
 
-@mutation(args=[(A,)])
-def result_of_elementwise_in_memory_order(a):
-    m = a.reshape(2, 2)
-    b = m.T * 2.0
-    flat = b.ravel()
-    flat[1] = 7.0
-    return np.sum(b * m) + flat[2] * a[1]
-
-
 @mutation(args=[(A, 2.0)], argnums=(0, 1))
 def copy_then_both_written(a, x):
     b = a.copy()

@@ -44,7 +44,7 @@ def _give(reverse: Reverse, value: Value, part: Value) -> None:
 
 def _array_get(reverse: Reverse, op: Op) -> None:
     c = reverse.cotangent(op.result)
-    if c is not None and reverse.primal.active(op.operands[0]):
+    if c is not None and reverse.primal.active(op.operands[0]) and not reverse.defer(op, c):
         reverse.e.op("array_inc", reverse.shadow(op.operands[0]), *op.operands[1:], c)
 
 

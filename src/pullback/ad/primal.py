@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, scalar_zero, zero_array
+from pullback.ad.snapshots import copy_what_loops_read
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, Writes, overlapping_pairs, record_links
 from pullback.analysis.effects import elementwise_targets
@@ -164,9 +165,16 @@ class Primal:
         self.tracked = tracked = [known[i] for i in sorted(mask.tracked)] if mask else []
         places = [function.body.results.index(v) + len(body.params) for v in escaping]
         unsettled = [known[i] for i in (sorted(mask.unsettled) if mask else places)]
-        self.aliases = aliases = Aliases(
-            self.function, derivations.written, links, unsettled=unsettled, tracked=tracked, called=mask is not None
-        )
+
+        def look() -> Aliases:
+            return Aliases(
+                self.function, derivations.written, links, unsettled=unsettled, tracked=tracked, called=mask is not None
+            )
+
+        aliases = look()
+        if copy_what_loops_read(self.function, aliases):
+            aliases = look()
+        self.aliases = aliases
         if mask is not None:  # memory of the caller that the function writes is an output
             wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
         self.activity = Activity(

@@ -37,6 +37,7 @@ class Frame:
     shadows: dict[Value, Value] = field(default_factory=dict)
     prologue: Emitter = field(default_factory=lambda: Emitter(Block()))
     owned: list[Value] = field(default_factory=list)
+    deferred: dict[tuple[Value, ...], Value] = field(default_factory=dict)
     e: Emitter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,6 +177,31 @@ class Reverse:
         else:
             add_buffer_into(self.e, self.shadow(value), accumulator, self.primal.length(value))
 
+    def defer(self, read: Op, c: Value) -> bool:
+        """Add up the cotangents of an element that every trip of a loop reads; the loop's end adds the sum to it."""
+        frame, tables = self.frame, self.primal.tables
+        loop = tables.holder.get(frame.forward)
+        if loop is None or loop.name not in ("for", "while"):
+            return False
+        if any(tables.home[v] is frame.forward for v in read.operands):
+            return False
+        if self.primal.mirrored(read.operands[0]) or self.primal.aliases.written_inside(read.operands[0], loop):
+            return False
+        key = tuple(read.operands)
+        known = frame.deferred.get(key)
+        total = c if known is None else self.e("add", known, c)
+        frame.deferred[key] = self.wild.note(total, c in self.wild or known in self.wild.values)
+        return True
+
+    def _add_deferred(self, trips: Value, element: tuple[Value, ...], total: Value) -> None:
+        """The index is right only if there was a trip."""
+        some = self.e("gt", trips, self.e.integer(0))
+        array, *indices = element
+        shadow = self.shadow(array)
+        inner = Emitter(Block(), self.e.span)
+        inner.op("array_inc", shadow, *indices, total)
+        self.e.append(get("if"), [some], blocks=[inner.block, Block()], types=[])
+
     # ------------------------------------------------------------------------------------------------------ blocks
 
     def run(self) -> None:
@@ -291,14 +317,15 @@ class Reverse:
         block.results = [self.zero_or(self.cotangent(params[i]), params[i]) for i in scalars]
         block.results += [self._carried_array(params[i]) for i in arrays]
         outer = self.close()
-        for value, part in outer.items():
-            total = Value(value.type, "sum")
+        for part in (*outer.values(), *frame.deferred.values()):
+            total = Value(part.type, "sum")
             block.params.append(total)
             block.results.append(frame.e("add", total, part))
         self._free_locals(frame)
         starts = [self.zero_or(self.cotangent(op.results[i]), op.results[i]) for i in scalars]
         starts += [self._carried_array(op.results[i]) for i in arrays]
         starts += [self.zero_or(self.cotangent(v), v) for v in outer]
+        starts += [scalar_zero(self.e, part.type) for part in frame.deferred.values()]
         if not block.ops and not starts:
             return
         types = [v.type for v in starts if v.type is not None]
@@ -307,7 +334,9 @@ class Reverse:
         count = len(carried)
         for part in reverse.results:
             self.wild.note(part, wild)
-        self.frame.cotangents.update(zip(outer, reverse.results[count:], strict=True))
+        self.frame.cotangents.update(zip(outer, reverse.results[count:], strict=False))
+        for element, total in zip(frame.deferred, reverse.results[count + len(outer) :], strict=True):
+            self._add_deferred(trips(), element, total)
         for i, part in zip(scalars, reverse.results, strict=False):
             self.add(inits[i], part)
         for i, part in zip(arrays, reverse.results[len(scalars) : count], strict=True):

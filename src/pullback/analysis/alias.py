@@ -132,6 +132,20 @@ class Aliases:
         """May anything in the function write memory of the value's class."""
         return self.find(value) in self.writes
 
+    def inside(self, block: Block | None, op: Op) -> bool:
+        """Is the block one of the op's, or in one of them."""
+        while block is not None:
+            holder = self._holder.get(block)
+            if holder is op:
+                return True
+            block = self._place[holder][0] if holder in self._place else None
+        return False
+
+    def written_inside(self, value: Value, op: Op) -> bool:
+        """May an op in the blocks of this one write the memory of the value."""
+        writes = [write for origin in self.origins(value) for write, _ in self.writes_near(origin)]
+        return any(self.inside(self._place[write][0], op) for write in writes)
+
     def apart(self, one: Value, other: Value) -> bool:
         """Is the memory of the two certainly different."""
         near: set[Value] = set()

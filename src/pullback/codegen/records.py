@@ -14,6 +14,7 @@ from pullback.codegen.templates import FAST
 from pullback.codegen.writer import HEADER, RECORD, STORED, UNLIKELY, FunctionWriter, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
+from pullback.prims.data import OWNER
 from pullback.types import Buffer, DType, Machine, Scalar
 
 __all__ = ["RULES", "local_buffers", "reserve"]
@@ -101,6 +102,11 @@ def _element(value: Value) -> Machine:
     return value.type.element
 
 
+def _kind(buffer: Value) -> str:
+    """Elements of buffers of owners are null until they are put."""
+    return "owners" if _element(buffer) == OWNER else "buffer"
+
+
 def _element_size(w: FunctionWriter, buffer: Value) -> int:
     return w.module.record((_element(buffer),)).size
 
@@ -116,7 +122,7 @@ def reserve(w: FunctionWriter, body: Block, n: str) -> None:
         if buffer in done or w.capacities.get(buffer) == n:
             continue
         done.add(buffer)
-        helper, size = w.module.helper("pb.buffer_reserve"), _element_size(w, buffer)
+        helper, size = w.module.helper(f"pb.{_kind(buffer)}_reserve"), _element_size(w, buffer)
         status = w.set(f"call i32 {helper}(ptr %context, ptr {w.only(buffer)}, i64 {n}, i64 {size})")
         w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
 
@@ -157,7 +163,7 @@ def _new_buffer(w: FunctionWriter, op: Op, zeroed: bool) -> None:
     if not n.isdigit():
         # More elements than memory has addresses: ask for more bytes than there are.
         bytes_ = w.set(f"select i1 {w.set(f'icmp ult i64 {n}, {2**62 // size}')}, i64 {bytes_}, i64 -1")
-    data = w.allocate(bytes_, zeroed)
+    data = w.allocate(bytes_, zeroed or _kind(op.result) == "owners")
     w.do(f"store ptr {data}, ptr {header}{HEADER}")
     w.do(f"store i64 {n}, ptr {w.offset(header, 8)}{HEADER}")
     w.pieces[op.result] = (header,)
@@ -191,7 +197,7 @@ def _grow(w: FunctionWriter, buffer: Value, index: str) -> None:
     full, after = w.label(), w.label()
     w.branch(w.set(f"icmp sge i64 {index}, {capacity}"), full, after, UNLIKELY)
     w.begin(full)
-    helper, size = w.module.helper("pb.buffer_grow"), _element_size(w, buffer)
+    helper, size = w.module.helper(f"pb.{_kind(buffer)}_grow"), _element_size(w, buffer)
     status = w.set(f"call i32 {helper}(ptr %context, ptr {header}, i64 {index}, i64 {size})")
     w.failures.append((status, full))
     w.branch(w.set(f"icmp ne i32 {status}, 0"), "fail", after, UNLIKELY)
@@ -217,6 +223,9 @@ def _free(w: FunctionWriter, op: Op) -> None:
     helper, pointer = w.module.helper("pb.free"), w.only(value)
     if isinstance(value.type, Buffer):
         data = w.set(f"load ptr, ptr {pointer}{HEADER}")
+        if _kind(value) == "owners":
+            count = w.set(f"load i64, ptr {w.offset(pointer, 8)}{HEADER}")
+            w.do(f"call void {w.module.helper('pb.free_owners')}(ptr %context, ptr {data}, i64 {count})")
         w.do(f"call void {helper}(ptr %context, ptr {data})")
     if value not in w.local:
         w.do(f"call void {helper}(ptr %context, ptr {pointer})")

@@ -11,9 +11,9 @@ from __future__ import annotations
 from pullback.codegen import abi
 
 __all__ = [
-    "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "DETACH", "FREE", "FREE_ALL", "GROW", "LINK", "LIVE", "PEAK",
-    "POLL", "POOL", "REFILL", "RELEASE", "RESERVE", "RETAIN", "WORK", "allocator", "on_stack", "power",
-    "power_overflows", "stack_switch",
+    "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "DETACH", "FREE", "FREE_ALL", "FREE_OWNERS", "LINK", "LIVE",
+    "PEAK", "POLL", "POOL", "REFILL", "RELEASE", "RETAIN", "WORK", "allocator", "grow", "on_stack", "power",
+    "power_overflows", "reserve", "stack_switch",
 ]  # fmt: skip
 
 REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
@@ -307,9 +307,12 @@ out:
   ret void
 }}
 """
-# Room for `wanted` elements; the old elements are kept.
-RESERVE = f"""
-define internal i32 @pb.buffer_reserve(ptr %context, ptr %header, i64 %wanted, i64 %size) noinline nounwind {{
+
+
+def reserve(name: str, allocate: str) -> str:
+    """Room for `wanted` elements; the old elements are kept."""
+    return f"""
+define internal i32 @{name}(ptr %context, ptr %header, i64 %wanted, i64 %size) noinline nounwind {{
   %place = getelementptr i8, ptr %header, i64 8
   %capacity = load i64, ptr %place
   %enough = icmp sge i64 %capacity, %wanted
@@ -319,7 +322,7 @@ more:
   br i1 %huge, label %bad, label %go
 go:
   %bytes = mul i64 %wanted, %size
-  %data = call ptr @pb.alloc(ptr %context, i64 %bytes)
+  %data = call ptr @{allocate}(ptr %context, i64 %bytes)
   %none = icmp eq ptr %data, null
   br i1 %none, label %bad, label %copy
 copy:
@@ -336,17 +339,42 @@ bad:
   ret i32 {abi.NO_MEMORY}
 }}
 """
-GROW = """
-define internal i32 @pb.buffer_grow(ptr %context, ptr %header, i64 %index, i64 %size) noinline cold nounwind {
+
+
+def grow(name: str, reserving: str) -> str:
+    """Room for the element at an index past the capacity."""
+    return f"""
+define internal i32 @{name}(ptr %context, ptr %header, i64 %index, i64 %size) noinline cold nounwind {{
   %place = getelementptr i8, ptr %header, i64 8
   %capacity = load i64, ptr %place
   %double = shl i64 %capacity, 1
   %needed = add i64 %index, 1
   %some = call i64 @llvm.umax.i64(i64 %double, i64 16)
   %wanted = call i64 @llvm.umax.i64(i64 %some, i64 %needed)
-  %status = call i32 @pb.buffer_reserve(ptr %context, ptr %header, i64 %wanted, i64 %size)
+  %status = call i32 @{reserving}(ptr %context, ptr %header, i64 %wanted, i64 %size)
   ret i32 %status
-}
+}}
+"""
+
+
+# One owner less for each element of a buffer of owners; those that were never put are null.
+FREE_OWNERS = f"""
+define internal void @pb.free_owners(ptr %context, ptr %data, i64 %count) {ALLOCATOR_ATTRIBUTES} {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i1, %step ]
+  %done = icmp sge i64 %i, %count
+  br i1 %done, label %out, label %step
+step:
+  %place = getelementptr ptr, ptr %data, i64 %i
+  %owned = load ptr, ptr %place
+  call void @pb.free(ptr %context, ptr %owned)
+  %i1 = add i64 %i, 1
+  br label %loop
+out:
+  ret void
+}}
 """
 # No CPython call is made on a private stack.  256 bytes below the caller's stack pointer lie past its red zone.
 POLL = f"""

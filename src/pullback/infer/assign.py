@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pullback.infer.arithmetic import binary, number_binary
+from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import set_fancy
@@ -19,7 +20,7 @@ from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV
 from pullback.infer.views import element_indices, fancy_parts, index_parts, is_element, view
-from pullback.types import NONE, Array, Constant, Dict, DType, List, Number, Tuple, show
+from pullback.types import NONE, Array, Builtin, Constant, Dict, DType, List, Number, Tuple, show
 
 __all__ = ["inplace", "inplace_item", "set_item"]
 
@@ -36,7 +37,11 @@ def set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
 
 def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
     writable(cx, subject)
+    if cx.dead:
+        return
     parts = index_parts(cx, subject, index)
+    if isinstance(value.type, Tuple | List) and not is_element(subject, parts):
+        value = call(cx, AV(Builtin("numpy.array")), [value], {})
     if fancy_parts(parts):
         set_fancy(cx, subject, parts, value)
         return

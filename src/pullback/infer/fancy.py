@@ -30,6 +30,7 @@ def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
     parts = [_converted(cx, part) for part in parts]
     if _mask_in_front(parts):
         return _take_mask(cx, subject, parts[0])
+    parts = _without_masks(cx, subject, parts)
     places = _places(cx, parts)
     rest, axis = _others(cx, subject, parts, places)
     indices = [parts[place] for place in places]
@@ -102,6 +103,30 @@ def _rank(av: AV) -> int:
 def _converted(cx: Frame, part: AV) -> AV:
     """Lists of ints as arrays."""
     return call(cx, AV(Builtin("numpy.array")), [part], {}) if isinstance(part.type, List) else part
+
+
+def _without_masks(cx: Frame, subject: AV, parts: Sequence[AV]) -> list[AV]:
+    """Masks of one axis as the numbers of their True elements."""
+    found: list[AV] = []
+    axis = 0
+    for part in parts:
+        if isinstance(part.type, Array) and _is_mask(part):
+            if part.type.rank != 1:
+                raise cx.error("a mask of several axes stands alone, in front", show(part.type), "use np.where")
+            found.append(_positions(cx, subject, part, axis))
+        else:
+            found.append(part)
+        axis += 0 if isinstance(part.type, NoneType) else 1
+    return found
+
+
+def _positions(cx: Frame, subject: AV, mask: AV, axis: int) -> AV:
+    m, n = array_sizes(cx, subject)[axis], array_sizes(cx, mask)[0]
+    message = (f"boolean index did not match indexed array along axis {axis}; size of axis is {{0}} but size of "
+               "corresponding boolean axis is {1}")  # fmt: skip
+    cx.check(cx.e("eq", m, n), "IndexError", message, m, n)
+    out = _fresh(cx, [reduce_sum(cx, mask).value], DType.I64)
+    return call(cx, prelude(cx, "pullback.positions"), [mask, out], {})
 
 
 def _mask_in_front(parts: Sequence[AV]) -> bool:
@@ -205,6 +230,7 @@ def set_fancy(cx: Frame, subject: AV, parts: Sequence[AV], value: AV) -> None:
     if _mask_in_front(parts):
         _set_mask(cx, subject, parts[0], as_number(cx, value))
         return
+    parts = _without_masks(cx, subject, parts)
     places = _places(cx, parts)
     rest, axis = _others(cx, subject, parts, places)
     indices = [parts[place] for place in places]

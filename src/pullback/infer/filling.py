@@ -82,7 +82,8 @@ def apart(cx: Frame, target: AV, value: AV) -> AV:
         return value
     assert isinstance(value.type, Array)
     overlap = cx.e("array_overlap", target.value, value.value)
-    copied: list[AV] = cx.choose(overlap, lambda: [copy(cx, value)], lambda: [value])
+    # Of one type, read-only or not: it is only read.
+    copied: list[AV] = cx.choose(overlap, lambda: [AV(value.type, copy(cx, value).values)], lambda: [value])
     return copied[0]
 
 

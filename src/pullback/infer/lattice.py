@@ -66,8 +66,8 @@ def _merge(a: Type, b: Type) -> Type | None:
     match a, b:
         case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
             return a if a == b else WEAK_BOOL
-        case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if d == d2 and r == r2:
-            return Array(d, r, c and c2, o or o2, _join_ones(a, b))
+        case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if (d, r, o) == (d2, r2, o2):
+            return Array(d, r, c and c2, o, _join_ones(a, b))
         case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
             return with_items(a, _join_all(x, y))
         case (Dict(k, x), Dict(k2, y)) if k == k2:

@@ -109,13 +109,12 @@ class _Motion:
         if op.name in ("check", "unbox", "view_index"):
             return front
         if op.name in _GUARDED_READS:
-            return front and self.memory.stable(op.operands[0]) and not self.fills(op, loop)
+            known = op.name == "array_get" or self.memory.stable(op.operands[0])
+            return front and known and not self.fills(op, loop)
         return not op.prim.effects and bool(op.results)
 
     def fills(self, op: Op, loop: Op) -> bool:
-        """Does the loop write elements of the buffer that the op reads."""
-        if op.name != "buffer_get":
-            return False
+        """Does the loop write memory of the array or buffer that the op reads."""
         writers = self.memory.writes.get(self.memory.root(op.operands[0]), ())
         if not writers:
             return False

@@ -16,7 +16,8 @@ An array that leaves its block through a loop or a branch takes its owner along:
 
 Owners are counted: a block that yields what another one owns, or the same twice, adds one with `array_retain`.  Null
 owns nothing: memory of the caller, or memory that lives to the end of the outermost call because it was stored in a
-record, or given to a call that might keep it.  Functions but the entry return owners after their results.
+record, or given to a call that might keep it.  Functions but the entry return owners after their results.  A buffer of
+arrays that is only put, read and freed here has a second one beside it, of the owners of what is put.
 """
 
 from __future__ import annotations
@@ -40,22 +41,47 @@ _BORROWING: dict[str, frozenset[int] | None] = {
     "buffer_inc": None, "buffer_put": frozenset({0}),
 }  # fmt: skip
 
+_SHELVED = ("buffer_put", "buffer_get", "free")
+
 
 def run(function: Function, program: Program) -> None:
     """Insert `free` for everything that does not escape, and owners where arrays leave their block."""
-    owning = _owning(function, program)
-    survey = _Survey(function, program, owning)
+    local = _local_buffers(function)
+    owning = _owning(function, program, local)
+    survey = _Survey(function, program, owning, {v: Value(Buffer(OWNER)) for v in local if v in owning})
     _Writer(survey).function(function, function.name == program.entry)
 
 
-def _owning(function: Function, program: Program) -> set[Value]:
-    """Arrays whose memory may come from an allocation of this function or from a call, through views and merges."""
+def _local_buffers(function: Function) -> list[Value]:
+    """Buffers of arrays that are only put, read and freed."""
+    escaped: set[Value] = set(function.body.results)
+    made: list[Value] = []
+    for op in function.body.walk():
+        if op.name == "buffer" and isinstance(op.attrs["element"], ArrayRef):
+            made.append(op.result)
+        escaped.update(op.operands[op.name in _SHELVED :])
+        for block in op.blocks:
+            escaped.update(block.results)
+    return [v for v in made if v not in escaped]
+
+
+def _owning(function: Function, program: Program, local: list[Value]) -> set[Value]:
+    """Arrays whose memory may come from an allocation of this function or from a call, through views and merges.
+
+    A local buffer is among them if something put into it is.
+    """
     found: set[Value] = set()
-    before = -1
+    before, buffers = -1, set(local)
     while len(found) > before:
         before = len(found)
         for op in function.body.walk():
             if op.name in VIEWS:
+                if op.operands[0] in found:
+                    found.add(op.result)
+            elif op.name == "buffer_put" and op.operands[0] in buffers:
+                if op.operands[2] in found:
+                    found.add(op.operands[0])
+            elif op.name == "buffer_get":
                 if op.operands[0] in found:
                     found.add(op.result)
             elif op.name in ALLOCATIONS or _returns_owners(op, program):
@@ -77,18 +103,22 @@ def _returns_owners(op: Op, program: Program) -> bool:
 class _Token:
     """One owner, and what happens to it in its block: `value` is an allocation, or (`counted`) an owner.
 
-    last: the position of the last op that uses the memory; nested: of the last one with a use inside it.
-    escaped: never freed.  moved: handed on.  handle: the owner, made where an allocation needs one.
+    made: the position of what makes it; last: of the last op that uses the memory; nested: of the last one with a use
+    inside it.  escaped: never freed.  moved: handed on.  handle: the owner, made where an allocation needs one.
+    fetch: the buffer_get that found it, unless it is new.  handed: it has left through an exit.
     """
 
     block: Block
     value: Value
+    made: int
     last: int
     counted: bool = False
     nested: int = -1
     escaped: bool = False
     moved: bool = False
     handle: Value | None = None
+    fetch: Op | None = None
+    handed: bool = False
 
     def owner(self) -> Value:
         if self.handle is None:
@@ -118,12 +148,17 @@ class _Carrier:
 class _Survey:
     """Who owns what, where it is used last, where it leaves."""
 
-    def __init__(self, function: Function, program: Program, owning: set[Value]) -> None:
+    def __init__(
+        self, function: Function, program: Program, owning: set[Value], shelves: dict[Value, Value]
+    ) -> None:  # fmt: skip
         self.program = program
         self.owning = owning
+        self.shelves = shelves  # for buffers of arrays: those of their owners
         self.tokens: dict[Block, list[_Token]] = {}
         self.owner: dict[Value, _Token] = {}
         self.carriers: list[_Carrier] = []
+        self.puts: list[tuple[Op, _Exit]] = []
+        self.frees: list[tuple[Block, int, Op]] = []  # of buffers that have a shelf
         self.position: dict[Block, int] = {}
         self.current: list[Block] = []
         self.block(function.body)
@@ -135,10 +170,11 @@ class _Survey:
             arrays = [v for v in function.body.results if isinstance(v.type, ArrayRef)]
             self.returned = self.leave(function.body, arrays)
 
-    def token(self, value: Value, block: Block, source: Value, position: int, *, counted: bool) -> None:
-        token = _Token(block, source, position, counted)
+    def token(self, value: Value, block: Block, source: Value, position: int, *, counted: bool) -> _Token:
+        token = _Token(block, source, position, position, counted)
         self.owner[value] = token
         self.tokens.setdefault(block, []).append(token)
+        return token
 
     def use(self, value: Value) -> _Token | None:
         token = self.owner.get(value)
@@ -184,6 +220,9 @@ class _Survey:
 
     def plain(self, block: Block, op: Op, position: int) -> None:
         borrowing = None if _keeps_nothing(op) else _BORROWING.get(op.name, frozenset())
+        if op.operands and op.operands[0] in self.shelves:
+            self.shelved(block, op, position)
+            borrowing = None if op.name == "buffer_put" else borrowing
         if borrowing is not None:
             for i, value in enumerate(op.operands):
                 if i not in borrowing:
@@ -199,6 +238,15 @@ class _Survey:
                 self.carriers.append(carrier)
                 for value, owner in zip(arrays, carrier.results, strict=True):
                     self.token(value, block, owner, position, counted=True)
+
+    def shelved(self, block: Block, op: Op, position: int) -> None:
+        """Something done to a buffer that has a buffer of owners beside it."""
+        if op.name == "free":
+            self.frees.append((block, position, op))
+        elif op.name == "buffer_put":
+            self.puts.append((op, _Exit(block, position, [self.owner.get(op.operands[2])])))
+        elif op.name == "buffer_get":
+            self.token(op.result, block, Value(OWNER), position, counted=True).fetch = op
 
     def structured(self, block: Block, op: Op, position: int) -> None:
         """Owners for the results that may own, kept in step through parameters and what the blocks yield."""
@@ -247,6 +295,12 @@ class _Writer:
         survey = self.survey
         for carrier in survey.carriers:
             self.carrier(carrier)
+        for put, place in survey.puts:
+            (owner,) = self.hand(place)
+            operands = [survey.shelves[put.operands[0]], put.operands[1], owner]
+            self.after(place.block, place.position, Op(get("buffer_put"), operands, span=put.span))
+        for block, position, free in survey.frees:
+            self.after(block, position, Op(get("free"), [survey.shelves[free.operands[0]]], span=free.span))
         if not entry:
             function.body.results += self.hand(_Exit(function.body, None, survey.returned))
         for token in self.tokens():
@@ -279,6 +333,7 @@ class _Writer:
                 owners.append(null.result)
                 continue
             owners.append(token.owner())
+            token.handed = True
             if self.ends(token, place):
                 token.moved = True
             else:
@@ -297,18 +352,49 @@ class _Writer:
             op.span = place.block.ops[place.position].span
             self.before.setdefault(place.block, {}).setdefault(place.position, []).append(op)
 
+    def after(self, block: Block, position: int | None, op: Op) -> None:
+        assert position is not None
+        self.before.setdefault(block, {}).setdefault(position + 1, []).append(op)
+
     def settle(self, token: _Token) -> None:
         """Make the owner of an allocation where one is wanted; free what ends here."""
-        block = token.block
+        block, made = token.block, token.made
+        if token.fetch is not None:
+            if not token.handed and not token.escaped and self.outlived(token, token.fetch.operands[0]):
+                return
+            self.fetch(token, token.fetch)
         if token.handle is not None and not token.counted:
-            made = next(i for i, op in enumerate(block.ops) if token.value in op.results)
-            op = Op(get("array_owner"), [token.value], [token.handle], span=block.ops[made].span)
-            self.before.setdefault(block, {}).setdefault(made + 1, []).insert(0, op)
-        if token.moved or token.escaped:
-            return
-        span = block.ops[token.last].span if token.last >= 0 else UNKNOWN
-        free = Op(get("free"), [token.handle or token.value], span=span)
-        self.before.setdefault(block, {}).setdefault(token.last + 1, []).append(free)
+            owner = Op(get("array_owner"), [token.value], [token.handle], span=block.ops[made].span)
+            self.before.setdefault(block, {}).setdefault(made + 1, []).insert(0, owner)
+        span = block.ops[token.last].span if 0 <= token.last < len(block.ops) else UNKNOWN
+        ending = [token.handle or token.value]
+        shelf = self.survey.shelves.get(token.value)
+        if shelf is not None:
+            buffer, attrs = block.ops[made], {"element": OWNER}
+            self.after(block, made, Op(get("buffer"), buffer.operands, [shelf], attrs, (), buffer.span))
+            ending.append(shelf)
+        if not token.moved and not token.escaped:
+            for value in ending:
+                self.after(block, token.last, Op(get("free"), [value], span=span))
+
+    def fetch(self, token: _Token, op: Op) -> None:
+        """Own what was found in a buffer as well as the buffer does."""
+        shelf = self.survey.shelves[op.operands[0]]
+        found = Op(get("buffer_get"), [shelf, op.operands[1]], [token.value], span=op.span)
+        retain = Op(get("array_retain"), [token.value], span=op.span)
+        self.before.setdefault(token.block, {}).setdefault(token.made + 1, [])[0:0] = [found, retain]
+
+    def outlived(self, token: _Token, buffer: Value) -> bool:
+        """Is the buffer that the memory was found in freed after its last use here."""
+        kept = self.survey.owner[buffer]
+        if not kept.escaped and kept.block is token.block and kept.last < token.last:
+            return False
+        inside = {id(b) for op in token.block.ops for inner in op.blocks for b in _nested(inner)}
+        for block, position, free in self.survey.frees:
+            if free.operands[0] is buffer:
+                if id(block) in inside or (block is token.block and position <= token.last):
+                    return False
+        return True
 
     def insert(self, block: Block) -> None:
         places = self.before.get(block, {})
@@ -320,3 +406,10 @@ class _Writer:
                 self.insert(inner)
         ops += places.get(len(block.ops), ())
         block.ops = [*ops, *self.ending.get(block, ())]
+
+
+def _nested(block: Block) -> Iterator[Block]:
+    yield block
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from _nested(inner)

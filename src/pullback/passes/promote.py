@@ -14,7 +14,6 @@ out; a promoted array that the function returns is made just before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 

@@ -16,7 +16,8 @@
     o = array_owner(a)                        the owner of a fresh array's memory, made once, right after the array
     array_retain(o)                           one owner more; the memory goes when each of them has been freed
 
-Owners are made by the last pass (passes.ownership) and have the type OWNER; box_null makes one that owns nothing.
+Owners are made by the last pass (passes.ownership) and have the type OWNER; box_null makes one that owns nothing, and
+`free` of a buffer of owners frees each of them.
 """
 
 from __future__ import annotations

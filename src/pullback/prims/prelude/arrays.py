@@ -50,6 +50,15 @@ def take_index(a: Any, index: Any, out: Any) -> Any:
     return out
 
 
+def positions(mask: Any, out: Any) -> Any:
+    j = 0
+    for k in range(len(mask)):
+        if mask[k]:
+            out[j] = k
+            j += 1
+    return out
+
+
 def take_pairs(a: Any, i: Any, j: Any, out: Any) -> Any:
     for k in range(len(i)):
         out[k] = a[i[k], j[k]]
@@ -246,7 +255,8 @@ def std_rows(a: Any, out: Any, ddof: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        ramp, linspace, set_diagonal, matmul_loops, take_index, take_pairs, take_triples, take_mask, set_index,
+        ramp, linspace, positions, set_diagonal, matmul_loops, take_index, take_pairs, take_triples, take_mask,
+        set_index,
         set_pairs, set_triples, set_mask_rows, set_mask, prod_flat, mean_flat,
         max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
         min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
