@@ -145,8 +145,8 @@ def _rewrite(aliases: Aliases, block: Block, read: Op, plan: Plan, copies: Copie
     copy, starts = copies[key]
     e = Emitter(Block(), read.span)
     read.operands[0] = copy
-    for place, (axis, start) in enumerate(zip(plan.axes, starts, strict=True), 1):
-        read.operands[place] = _moved(e, axis, read.operands[place], start)
+    for number, (axis, start) in enumerate(zip(plan.axes, starts, strict=True), 1):
+        read.operands[number] = _moved(e, axis, read.operands[number], start)
     at = block.ops.index(read)
     block.ops[at:at] = e.block.ops
 
