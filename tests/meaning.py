@@ -10,7 +10,10 @@ from pullback.ir.check import check_program
 from pullback.ir.node import Program
 from pullback.ir.walk import clone_function
 
-NAMES = ("inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "ownership")
+NAMES = (
+    "inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "promote", "reuse",
+    "ownership",
+)  # fmt: skip
 PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
 
 

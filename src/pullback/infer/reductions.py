@@ -118,6 +118,8 @@ def _whole(cx: Frame, kind: str, value: AV, found: Mapping[str, AV]) -> AV:
     assert isinstance(value.type, Array)
     if kind == "sum":
         return reduce_sum(cx, value)
+    if kind in ("max", "min") and value.type.dtype.is_float:
+        return call(cx, prelude(cx, f"pullback.numpy_{kind}_float"), [_flat(cx, value)], {})  # nan wins
     if kind in ("max", "min") and value.type.dtype is not DType.BOOL:
         return extremum_of_array(cx, kind, _flat(cx, value))
     extra = [_ddof(cx, found)] if kind in ("var", "std") else []
