@@ -14,6 +14,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew; read each by eye")
 
 
+LIMITS = Path(__file__).parent / "known_limits.txt"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the cases of `known_limits.txt` (lines of node id, tab, reason) as expected failures."""
+    rows = [line.split("\t") for line in LIMITS.read_text().splitlines() if line and not line.startswith("#")]
+    reasons = {node: reason for node, reason in rows}
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if name in reasons:
+            item.add_marker(pytest.mark.xfail(reason=reasons[name], strict=False))
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))

@@ -40,7 +40,7 @@ class _Printer:
         base = value.name or "v"
         number = self.counts.get(base, -1 if value.name else 0)
         name = base if number < 0 else f"{base}{number}"
-        self.counts[base] = number + 1
+        self.counts[base] = max(number + 1, 1)
         if name in self.taken:  # x1 may be the user's own name
             return self.name(value)
         self.taken.add(name)
