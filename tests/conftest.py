@@ -17,8 +17,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 LIMITS = Path(__file__).parent / "known_limits.txt"
 
 
+# Files whose cases take long: under `make test` only these tests of them, on these engines, run.
+SAMPLED = {"test_mutation.py": ("test_value_and_arguments", "test_gradient"), "test_ad_mutation.py": ()}
+QUICK = ("compiled", "interpreter")
+
+
+def is_sampled_out(item: pytest.Item) -> bool:
+    """Left to `make test-all`."""
+    file, _, rest = item.nodeid.removeprefix("tests/").partition("::")
+    if file not in SAMPLED:
+        return False
+    return not (rest.startswith(SAMPLED[file]) and any(engine in rest for engine in QUICK)) if SAMPLED[file] else True
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the cases of `known_limits.txt` (lines of node id, tab, reason) as expected failures."""
+    for item in items:
+        if is_sampled_out(item):
+            item.add_marker(pytest.mark.slow)
     rows = [line.split("\t") for line in LIMITS.read_text().splitlines() if line and not line.startswith("#")]
     reasons = {node: reason for node, reason in rows}
     for item in items:
