@@ -189,10 +189,10 @@ def test_the_two_long_ints_are_one():
 def test_read_only_arrays_stay_so():
     a = np.arange(6.0)
     a.flags.writeable = False
-    f = function(
-        entry([VECTOR], VECTOR, "%p = getelementptr i8, ptr %a0, i64 8\n%n = sub i64 %a1, 1\nRET ptr %p, i64 %n")
-    )
-    view = f(a)
+    code = "%p = getelementptr i8, ptr %a0, i64 8\n%n = sub i64 %a1, 1\nRET ptr %p, i64 %n"
+    locked = Array(DType.F64, 1, True, readonly=True)
+    view = function(entry([locked], locked, code))(a)
+    f = function(entry([VECTOR], VECTOR, code))
     assert view.base is a and not view.flags.writeable and view.tolist() == [1, 2, 3, 4, 5]
     b = np.arange(6.0)
     assert f(b).flags.writeable
@@ -774,8 +774,8 @@ def test_abstract():
     assert abstract({"w": [1, None], "b": (np.float32(1), "s", True)}) == Dict(
         ("w", "b"), (List((INT, NONE)), Tuple((Number(DType.F32, weak=False), Str("s"), BOOL)))
     )
-    assert abstract(np.zeros((2, 3)).T) == Array(DType.F64, 2, False)
-    assert abstract(np.zeros(3)[::2]) == Array(DType.F64, 1, False)
+    assert abstract(np.zeros((2, 3)).T) == Array(DType.F64, 2, False, ones=(False, False))
+    assert abstract(np.zeros(3)[::2]) == Array(DType.F64, 1, False, ones=(False,))
     assert abstract(np.sin, resolve=lambda value: Builtin(value.__name__)) == Builtin("sin")
 
 

@@ -18,6 +18,7 @@ from pullback import pipeline
 from pullback.codegen import counters
 from pullback.diagnostic import CompileError, InternalError
 from pullback.runtime.callobject import MISS, CallObject
+from pullback.runtime.copies import copied
 
 __all__ = [
     "Explanation", "Pullback", "call_once", "check_grads", "compilations", "explain", "from_source", "grad", "hessian",
@@ -286,7 +287,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     has_aux: the function returns (value, aux) and the result is (value, pullback, aux).
     """
     target = _callable(fun, "vjp")
-    kept = _copied(primals)  # as they are before the function changes them
+    kept = copied(primals)  # as they are before the function changes them
     value = _jitted(target)(*primals)
     if not has_aux:
         return value, Pullback(target, kept, None)
@@ -318,22 +319,10 @@ class Pullback:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         if self._aux is not None:
             cotangent = (cotangent, _zeros(self._aux[0]))
-        return _helper(self._fun, "pullback")(*_copied(self._primals), cotangent)  # type: ignore[no-any-return]
+        return _helper(self._fun, "pullback")(*copied(self._primals), cotangent)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._fun, '__name__', self._fun)!s}>"
-
-
-def _copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
-    """Copies of all arrays; what was one object stays one."""
-    memo = {} if memo is None else memo
-    if isinstance(value, np.ndarray):
-        return memo.setdefault(id(value), value.copy())
-    if type(value) in (tuple, list):
-        return type(value)(_copied(item, memo) for item in value)
-    if type(value) is dict:
-        return {key: _copied(item, memo) for key, item in value.items()}
-    return value
 
 
 def _zeros(value: Any) -> Any:

@@ -16,6 +16,7 @@ from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, sc
 from pullback.ad.snapshots import copy_what_loops_read
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, Writes, overlapping_pairs, record_links
+from pullback.analysis.dependence import Dependence
 from pullback.analysis.effects import elementwise_targets
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -152,11 +153,10 @@ class Primal:
         *, mask: Mask | None = None, escaping: Sequence[Value] = (),
     ) -> None:  # fmt: skip
         """`escaping`: results that the caller may write before the reverse half runs."""
-        self.derivations = derivations
+        self.derivations, self.mask = derivations, mask
         self.types = derivations.types
         self.function = prepare_copy(function)
-        body = self.function.body
-        self.body = body
+        self.body = body = self.function.body
         self.params, self.results = list(body.params), list(body.results)
         self.inputs = [body.params[i] for i in inputs]
         wanted = [body.results[i] for i in outputs]
@@ -164,17 +164,8 @@ class Primal:
         known = [*body.params, *body.results]
         self.tracked = tracked = [known[i] for i in sorted(mask.tracked)] if mask else []
         places = [function.body.results.index(v) + len(body.params) for v in escaping]
-        unsettled = [known[i] for i in (sorted(mask.unsettled) if mask else places)]
-
-        def look() -> Aliases:
-            return Aliases(
-                self.function, derivations.written, links, unsettled=unsettled, tracked=tracked, called=mask is not None
-            )
-
-        aliases = look()
-        if copy_what_loops_read(self.function, aliases):
-            aliases = look()
-        self.aliases = aliases
+        self.aliases = aliases = self._look(links, [known[i] for i in (sorted(mask.unsettled) if mask else places)])
+        self.dependence = Dependence(aliases)
         if mask is not None:  # memory of the caller that the function writes is an output
             wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
         self.activity = Activity(
@@ -195,12 +186,30 @@ class Primal:
                 self.puts.setdefault(op.operands[0], op)
         self._locate(body)
 
+    def _look(self, links: Sequence[tuple[str, str]], unsettled: Sequence[Value]) -> Aliases:
+        """The aliases of the function, after reads of what is overwritten were moved to copies where that is less."""
+
+        def look() -> Aliases:
+            return Aliases(
+                self.function, self.derivations.written, links,
+                unsettled=unsettled, tracked=self.tracked, called=self.mask is not None,
+            )  # fmt: skip
+
+        aliases = look()
+        pairs = [] if self.mask else list(overlapping_pairs(aliases, self.params))
+        aliases.separate(pairs)  # or a check will fail
+        if copy_what_loops_read(self.function, aliases, Dependence(aliases)):
+            return look()
+        aliases.overlap(pairs)
+        return aliases
+
     def active(self, value: Value) -> bool:
         return self.activity.active(value)
 
     def keep_apart(self) -> None:
         """Let the function raise where it starts if shadows cannot follow the overlap of its arguments."""
         keep_apart(self.function, self.aliases, self.active)
+        self.dependence = Dependence(self.aliases)
 
     def mirrored(self, value: Value) -> bool:
         """Does the value's shadow exist in the forward half."""

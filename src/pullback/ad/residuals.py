@@ -21,7 +21,6 @@ from collections.abc import Iterable, Sequence
 from pullback.ad.cut import Choice, Region, used_inside
 from pullback.ad.reverse import Pair, Reverse
 from pullback.ad.shadows import make_record, open_record, scalar_zero
-from pullback.analysis.dependence import Dependence
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter, get
@@ -43,7 +42,6 @@ class Closer:
         self.reverse, self.primal = reverse, reverse.primal
         self.tables = reverse.primal.tables
         self.release = release
-        self.dependence = Dependence(self.primal.aliases)
         self.reversed: dict[Op, Pair] = {pair.forward: pair for pair in reverse.pairs}
         self.heads: dict[Block, Emitter] = {}
         self.indices: dict[Op, Value] = {}
@@ -79,7 +77,7 @@ class Closer:
 
     def _stands(self, read: Op) -> bool:
         """Will what the op read stand there until the reverse half."""
-        return self.primal.aliases.settled(read.operands[0], read) or self.dependence.final(read)
+        return self.primal.aliases.settled(read.operands[0], read) or self.primal.dependence.final(read)
 
     def steps(self, pair: Pair, value: Value, region: Region) -> tuple[Value, Op] | None:
         """For a carried integer that steps by a constant: its first value and the op that steps."""

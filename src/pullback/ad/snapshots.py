@@ -51,9 +51,8 @@ class Plan:
     axes: tuple[Axis, ...]
 
 
-def copy_what_loops_read(function: Function, aliases: Aliases) -> bool:
+def copy_what_loops_read(function: Function, aliases: Aliases, dependence: Dependence) -> bool:
     """Rewrite the function; was there anything to do."""
-    dependence = Dependence(aliases)
     copies: Copies = {}
     found = False
     for block in _blocks(function.body):

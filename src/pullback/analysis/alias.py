@@ -77,9 +77,7 @@ class Aliases:
             for origin in self.origins(target):
                 self._writes_to.setdefault(origin, []).append((op, target))
         self._called = called
-        for one, other in overlapping_pairs(self, function.body.params):
-            self._overlaps.setdefault(one, set()).add(other)
-            self._overlaps.setdefault(other, set()).add(one)
+        self.overlap(overlapping_pairs(self, function.body.params))
         for value in unsettled:
             self._loose |= self.origins(value)
         self._followed = {key for key in entangled(self, function.body) if key in self.writes}
@@ -178,7 +176,13 @@ class Aliases:
 
     def shares(self, value: Value) -> bool:
         """May the value mean memory of two parameters at once."""
-        return self._called and any(origin in self._overlaps for origin in self.origins(value))
+        return self._called and any(self._overlaps.get(origin) for origin in self.origins(value))
+
+    def overlap(self, pairs: Iterable[tuple[Value, Value]]) -> None:
+        """These parameters may share memory."""
+        for one, other in pairs:
+            self._overlaps.setdefault(one, set()).add(other)
+            self._overlaps.setdefault(other, set()).add(one)
 
     def separate(self, pairs: Iterable[tuple[Value, Value]]) -> None:
         """These parameters are different memory, as a check found."""
