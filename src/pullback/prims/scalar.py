@@ -258,7 +258,7 @@ def _fma_impl(x: Any, y: Any, z: Any) -> Any:
     try:
         return type(x)(float(exact))
     except OverflowError:
-        return type(x)(math.copysign(math.inf, exact))
+        return type(x)(math.inf if exact > 0 else -math.inf)
 
 
 ARITHMETIC = (
