@@ -11,8 +11,8 @@ from pullback.ir.node import Program
 from pullback.ir.walk import clone_function
 
 NAMES = (
-    "inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "promote", "reuse",
-    "ownership",
+    "inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "promote", "elements",
+    "order", "reuse", "rows", "ownership", "equal", "fuse", "versions",
 )  # fmt: skip
 PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
 

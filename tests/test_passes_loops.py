@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 
 from ir_text import canonical, parse
 from meaning import PASSES, agree, apply, outcome, rewrites
@@ -270,6 +271,34 @@ def checks_left(text, names="bounds simplify bounds dce"):
     program = parse(text)
     apply(program, *names.split())
     return [op.attrs["message"] for op in program.functions[program.entry].body.walk() if op.name == "check"]
+
+
+COUNTS = {
+    "a count of some trips": ("zero", "select c, one, zero", []),
+    "a count from any start": ("start", "select c, one, zero", ["overflow"]),
+    "steps of two": ("zero", "select c, two, zero", ["overflow"]),
+    "steps that grow": ("zero", "mul k, one", ["overflow"]),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_count_of_trips_does_not_overflow(name):
+    start, step, left = COUNTS[name]
+    assert checks_left(f"""
+        def f(n: i64, c: bool, start: i64) -> i64:
+            zero: i64 = const 0
+            one: i64 = const 1
+            two: i64 = const 2
+            r: i64 = for n, {start}:
+              body (k: i64, count: i64):
+                step: i64 = {step}
+                over: bool = add_overflows count, step
+                fine: bool = not_ over
+                check exception=OverflowError message=overflow fine
+                next: i64 = add count, step
+                yield next
+            return r
+        """) == left
 
 
 def test_ranges_follow_counters_differences_and_conditions():

@@ -17,12 +17,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pullback.diagnostic import Span
+from pullback.prims.control import MOST_PAYLOAD
 from pullback.types import ArrayRef, DType, Machine, Scalar
 
 __all__ = [
-    "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE", "FUEL", "KERNELS",
-    "LIST", "LLVM", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS", "SITE", "STACK_LIMIT", "TOO_DEEP",
-    "ErrorSite", "Module", "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
+    "ADDS_IN_PLACE", "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE",
+    "FUEL", "KERNELS", "LIST", "LLVM", "MASKED", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS",
+    "SITE", "STACK_LIMIT", "TOO_DEEP", "UNMASKED", "ErrorSite", "Module", "Record", "all_pieces", "function_symbol",
+    "pieces", "record", "result_type",
 ]  # fmt: skip
 
 # Statuses.
@@ -31,17 +33,22 @@ FINE, FAILED, EXCEPTION, TOO_DEEP, NO_MEMORY = range(5)
 # Byte offsets in the context record.
 SITE = 0  # i64: index into Module.sites, set with FAILED
 PAYLOAD = 8  # PAYLOAD_COUNT cells of 8 bytes: i64, or the bits of a double; a bool is 0 or 1
-PAYLOAD_COUNT = 4
-LIST = 40  # ptr: the allocation made last (they are linked)
-STACK_LIMIT = 48  # ptr: recursive functions return TOO_DEEP below this address; null: no check
-FUEL = 56  # i64: work left until the next poll
-CALLER_STACK = 64  # ptr: the caller's stack pointer while on a private stack, else null
-ALLOCATED = 72  # i64: bytes allocated so far
-ALLOCATIONS = 80  # i64: allocations so far
-CONTEXT_SIZE = 128
+PAYLOAD_COUNT = MOST_PAYLOAD
+LIST = PAYLOAD + 8 * PAYLOAD_COUNT  # ptr: the allocation made last (they are linked)
+STACK_LIMIT = LIST + 8  # ptr: recursive functions return TOO_DEEP below this address; null: no check
+FUEL = LIST + 16  # i64: work left until the next poll
+CALLER_STACK = LIST + 24  # ptr: the caller's stack pointer while on a private stack, else null
+ALLOCATED = LIST + 32  # i64: bytes allocated so far
+ALLOCATIONS = LIST + 40  # i64: allocations so far
+CONTEXT_SIZE = 192
 
 # Cells of the process-wide counts pb.work.
 KERNELS, PRODUCTS = 0, 1  # loop nests of `elementwise`, products of matrices
+
+# Lines by which a module says what `jit` should know: a loop adds to elements of arrays; loops under masks, or not.
+ADDS_IN_PLACE = "!pb.adds_in_place = !{}"
+MASKED = '!{!"llvm.loop.vectorize.predicate.enable", i1 true}'
+UNMASKED = MASKED.replace("true", "false")
 
 LLVM = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
 MEMORY = {**LLVM, DType.BOOL: "i8"}  # how an element is kept in memory

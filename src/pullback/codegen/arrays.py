@@ -93,6 +93,7 @@ def _get(w: FunctionWriter, op: Op) -> None:
 
 
 def _inc(w: FunctionWriter, op: Op) -> None:
+    w.module.adds_in_place |= w.depth > 0
     array, *indices, value = op.operands
     dtype, pointer = array_type(array).dtype, element(w, array, w.flat(indices))
     w.store(dtype, plus(w, dtype, w.load(dtype, pointer, ELEMENT), w.only(value)), pointer, ELEMENT)
@@ -119,6 +120,11 @@ def _view(w: FunctionWriter, op: Op, data: str, sizes: list[str], strides: list[
     w.pieces[op.result] = (data, *sizes) if contiguous else (data, *sizes, *strides)
 
 
+def _wrapped(w: FunctionWriter, x: str, y: str) -> str:
+    """A product for a stride that may be out of all bounds where the axis has one element or none."""
+    return w.multiply(x, y) if "0" in (x, y) or "1" in (x, y) else w.set(f"mul i64 {x}, {y}")
+
+
 def _view_index(w: FunctionWriter, op: Op) -> None:
     array, index = op.operands
     axis = op.attrs["axis"]
@@ -135,7 +141,7 @@ def _view_expand(w: FunctionWriter, op: Op) -> None:
     sizes = sizes_of(w, array)
     strides = strides_of(w, array)
     # The stride of an axis of size 1 is never used; this one keeps a contiguous array so for others' tests too.
-    stride = w.multiply(sizes[axis], strides[axis]) if axis < len(sizes) else str(array_type(array).dtype.bytes)
+    stride = _wrapped(w, sizes[axis], strides[axis]) if axis < len(sizes) else str(array_type(array).dtype.bytes)
     _view(w, op, w.only(array), sizes[:axis] + ["1"] + sizes[axis:], strides[:axis] + [stride] + strides[axis:])
 
 
@@ -154,14 +160,77 @@ def _view_slice(w: FunctionWriter, op: Op) -> None:
     assert isinstance(axis, int)
     sizes, strides = sizes_of(w, array), strides_of(w, array)
     data = w.offset(w.only(array), w.multiply(start, strides[axis]))
-    stride = strides[axis] if op.attrs.get("unit") else w.multiply(step, strides[axis])
+    stride = strides[axis] if op.attrs.get("unit") else _wrapped(w, step, strides[axis])
     sizes[axis], strides[axis] = count, stride
     _view(w, op, data, sizes, strides)
 
 
 def _view_reshape(w: FunctionWriter, op: Op) -> None:
-    array, *sizes = op.operands
-    _view(w, op, w.only(array), w.flat(sizes), [])
+    array, *numbers = op.operands
+    sizes = w.flat(numbers)
+    strides = [] if array_type(op.result).contiguous else _fitting_strides(w, array, sizes)
+    _view(w, op, w.only(array), sizes, strides)
+
+
+def _products(w: FunctionWriter, sizes: Sequence[str]) -> list[str]:
+    """For each axis, how many elements one step along it passes when they are counted row after row."""
+    found = ["1"]
+    for size in reversed(sizes[1:]):
+        found.insert(0, w.multiply(size, found[0]))
+    return found[: len(sizes)]
+
+
+def _fitting_strides(w: FunctionWriter, array: Value, sizes: Sequence[str]) -> list[str]:
+    """Strides of the new axes: each lies within an old one, or within old ones that are one in memory."""
+    old = list(zip(_products(w, sizes_of(w, array)), strides_of(w, array), strict=True))
+    found = []
+    for step in _products(w, sizes):
+        stride = str(array_type(array).dtype.bytes)
+        for passed, known in reversed(old):  # the last one that a step does not leave, sizes of 0 and 1 aside
+            inside = w.set(f"icmp ule i64 {passed}, {step}")
+            scaled = w.set(f"sdiv i64 {w.multiply(step, known)}, {w.intrinsic(_at_least_one(passed))}")
+            stride = w.set(f"select i1 {inside}, i64 {scaled}, i64 {stride}")
+        found.append(stride)
+    return found
+
+
+def _at_least_one(number: str) -> str:
+    return f"call i64 @llvm.smax.i64(i64 {number}, i64 1)"
+
+
+def _array_contiguous(w: FunctionWriter, op: Op) -> None:
+    """Each axis of more than one element has the stride of a contiguous array; or an axis is empty."""
+    (array,) = op.operands
+    sizes, expected = sizes_of(w, array), str(array_type(array).dtype.bytes)
+    result, empty = "true", "false"
+    for size, stride in reversed(list(zip(sizes, strides_of(w, array), strict=True))):
+        single, same = w.set(f"icmp eq i64 {size}, 1"), w.set(f"icmp eq i64 {stride}, {expected}")
+        result = w.set(f"and i1 {result}, {w.set(f'or i1 {single}, {same}')}")
+        empty = w.set(f"or i1 {empty}, {w.set(f'icmp eq i64 {size}, 0')}")
+        expected = w.multiply(expected, size)
+    w.pieces[op.result] = (w.set(f"or i1 {result}, {empty}"),)
+
+
+def _array_fits(w: FunctionWriter, op: Op) -> None:
+    """Where two axes are not one in memory, the new shape must have a border too."""
+    array, *numbers = op.operands
+    borders = _products(w, w.flat(numbers))
+    sizes = sizes_of(w, array)
+    steps = _products(w, sizes)
+    result, inner, expected = "true", "false", "0"
+    for size, stride, step in reversed(list(zip(sizes, strides_of(w, array), steps, strict=True))):
+        single = w.set(f"icmp eq i64 {size}, 1")
+        fine = w.set(f"or i1 {single}, {w.set(f'xor i1 {inner}, true')}")
+        fine = w.set(f"or i1 {fine}, {w.set(f'icmp eq i64 {stride}, {expected}')}")
+        for border in borders:
+            fine = w.set(f"or i1 {fine}, {w.set(f'icmp eq i64 {border}, {step}')}")
+        result = w.set(f"and i1 {result}, {fine}")
+        inner = w.set(f"or i1 {inner}, {w.set(f'xor i1 {single}, true')}")
+        expected = w.set(f"select i1 {single}, i64 {expected}, i64 {w.multiply(stride, size)}")
+    empty = "false"
+    for size in sizes:
+        empty = w.set(f"or i1 {empty}, {w.set(f'icmp eq i64 {size}, 0')}")
+    w.pieces[op.result] = (w.set(f"or i1 {result}, {empty}"),)
 
 
 def _view_diagonal(w: FunctionWriter, op: Op) -> None:
@@ -183,7 +252,7 @@ def _reach(w: FunctionWriter, array: Value) -> tuple[str, str, list[str]]:
     empty = []
     for size, stride in zip(sizes_of(w, array), strides_of(w, array), strict=True):
         empty.append(w.set(f"icmp sle i64 {size}, 0"))
-        reach = w.multiply(w.set(f"sub i64 {size}, 1"), stride)
+        reach = _wrapped(w, w.set(f"sub i64 {size}, 1"), stride)
         low = w.offset(low, w.intrinsic(f"call i64 @llvm.smin.i64(i64 {reach}, i64 0)"))
         high = w.offset(high, w.intrinsic(f"call i64 @llvm.smax.i64(i64 {reach}, i64 0)"))
     return low, w.offset(high, str(array_type(array).dtype.bytes)), empty
@@ -218,6 +287,8 @@ RULES = {
     "view_reshape": _view_reshape,
     "view_diagonal": _view_diagonal,
     "view_relax": _view_relax,
+    "array_contiguous": _array_contiguous,
+    "array_fits": _array_fits,
     "array_overlap": _overlap,
     "array_same": _same,
 }

@@ -11,15 +11,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pullback.codegen import abi, cache, jit, support
-from pullback.codegen.emit import emit_program, external_address
-from pullback.codegen.native import OBJECT_PREFIX
+from pullback.codegen import abi, cache, jit, shared, support
+from pullback.codegen.native import ENTRY, OBJECT_PREFIX
 from pullback.codegen.target import fingerprint
-from pullback.codegen.wrapper import ENTRY, wrap
-from pullback.codegen.writer import Options as EmitOptions
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.ir.node import Program
-from pullback.runtime.boundary import Boundary
+from pullback.runtime.boundary import Boundary, Place
 
 __all__ = ["Artifact", "Entry", "Options", "build", "build_module", "is_recursive", "link"]
 
@@ -49,12 +46,13 @@ class Entry:
     """Native code of one specialization; it may be called as long as this object lives.
 
     address: the entry, for `CallObject.install`.  timings: milliseconds per phase.  from_cache: LLVM was not run.
-    boundary: None if the entry was loaded without the program (see `manifest`).
+    boundary: None if the entry was loaded without the program (see `manifest`).  places: those of the boundary.
     """
 
     address: int
     artifact: Artifact
     boundary: Boundary | None = None
+    places: tuple[Place, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
     from_cache: bool = False
     library: jit.Library | None = field(default=None, repr=False)
@@ -62,6 +60,9 @@ class Entry:
 
 def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
     """Generate, compile (or load) and link the code of a typed program whose entry function fits the boundary."""
+    from pullback.codegen.emit import emit_program  # not at the top: code that is kept is linked without it
+    from pullback.codegen.writer import Options as EmitOptions
+
     start = time.perf_counter()
     module = emit_program(program, EmitOptions(fastmath=options.fastmath))
     timings = {"emit text": (time.perf_counter() - start) * 1e3}
@@ -80,6 +81,8 @@ def build_module(
     timings: dict[str, float] | None = None,
 ) -> Entry:
     """As `build`, from LLVM text: `core` is the symbol of the function that the entry calls."""
+    from pullback.codegen.wrapper import wrap
+
     timings = {} if timings is None else timings
     start = time.perf_counter()
     # The core is inlined into the entry, which must want vectors of the same width.
@@ -96,7 +99,8 @@ def build_module(
     code, from_cache = _object(text, options, timings)
     names = dict.fromkeys((*support.declared(text), *module.externals))
     artifact = Artifact(code, tuple(names), wrapped.objects)
-    return replace(link(artifact, timings, module.externals), boundary=boundary, from_cache=from_cache)
+    entry = link(artifact, timings, module.externals)
+    return replace(entry, boundary=boundary, places=boundary.places, from_cache=from_cache)
 
 
 def link(artifact: Artifact, timings: dict[str, float], externals: Mapping[str, int] | None = None) -> Entry:
@@ -108,14 +112,14 @@ def link(artifact: Artifact, timings: dict[str, float], externals: Mapping[str, 
     imports |= {f"{OBJECT_PREFIX}{i}": id(value) for i, value in enumerate(artifact.objects)}
     timings["resolve"] = (time.perf_counter() - start) * 1e3
     library = jit.link(artifact.code, imports, [ENTRY], timings)
-    return Entry(library.addresses[ENTRY], artifact, None, timings, True, library)
+    return Entry(library.addresses[ENTRY], artifact, None, (), timings, True, library)
 
 
 def _address(name: str) -> int:
     """The address of a function that generated code calls: the wrapper's, else the emitter's."""
     if name in support.EXPORTS or name.startswith(("Py", "pb.new.")):
         return support.address(name)
-    return external_address(name)
+    return shared.external(name)
 
 
 def _named(span: Span, boundary: Boundary) -> Span:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from pullback.analysis.sums import carried_sums
 from pullback.codegen import abi
 from pullback.codegen.costs import STRIP
 from pullback.codegen.loops import counted
@@ -16,6 +17,10 @@ from pullback.ir.node import Op
 from pullback.types import DType, Scalar
 
 __all__ = ["RULES"]
+
+# Work of a trip from which a few trips at the end of a loop are better done at once, under masks.  Memory written under
+# a mask is slow to be read again, which hurts short loops.
+_DEAR = 40
 
 
 def _if(w: FunctionWriter, op: Op) -> None:
@@ -43,7 +48,12 @@ def _for(w: FunctionWriter, op: Op) -> None:
         return w.flat(body.results)
 
     types, carried = w.types(op.operands[1:]), w.flat(op.operands[1:])
-    w.bind(op.results, counted(w, n, types, carried, step, w.costs.block(body)))
+    cost = w.costs.block(body)
+    mark = ""
+    if op.attrs.get("any_order"):
+        w.any_order.update(carried_sums(body) or ())
+        mark = w.module.vector_loop(masked=cost >= _DEAR)
+    w.bind(op.results, counted(w, n, types, carried, step, cost, mark))
 
 
 def _while(w: FunctionWriter, op: Op) -> None:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 
-from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, memory, records, scalars, shared
+from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, records, scalars, shared
 from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function
 from pullback.types import ArrayRef
 
-__all__ = ["Options", "emit_program", "external_address"]
+__all__ = ["Options", "emit_program"]
 
 _RULES: dict[str, Rule] = {
     **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES,
@@ -44,14 +44,9 @@ def emit_program(program: Program, options: Options | None = None) -> abi.Module
         module.declare(f"@{name}", shared.declaration(name))
     externals = {**elementary.runtime_symbols(), **library.externals}
     for name in (*_BY_LLVM, *module.helpers):
-        externals[name] = external_address(name)
+        externals[name] = shared.external(name)
     definitions = "\n".join((*texts, library.functions, module.metadata(), ""))
     return abi.Module(definitions, module.declarations, tuple(module.sites), externals)
-
-
-def external_address(name: str) -> int:
-    """The address of an external name of a module, in this process."""
-    return shared.address(name) if shared.is_shared(name) else memory.external(name.removeprefix("pb.c."))
 
 
 def _function(module: ModuleWriter, function: Function) -> str:

@@ -13,11 +13,12 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from pullback.codegen.target import describe_target, llvm, machine
+from pullback.codegen import abi
+from pullback.codegen.target import describe_target, has_masks, llvm, machine
 from pullback.diagnostic import InternalError
 
 __all__ = ["Library", "Options", "compile_object", "describe_target", "link"]
@@ -32,18 +33,22 @@ class Options:
     """How hard to optimise.
 
     Above `large` instructions the vectorisers and the late passes cost more time than they give: their growth dominates
-    (1.2 s against 0.16 s at 5000 instructions), so such modules are compiled at level 1 without them.
+    (1.2 s against 0.16 s at 5000 instructions), so such modules are compiled at level 1 without them; loops that ask
+    for it are vectorised in all modules.  `pairs`: make vectors of neighbouring scalars.  Not where a loop adds to one
+    element after the other: a vector that is read across elements just written has to wait for them.
     """
 
     level: int = 2
     vectorise: bool = True
+    pairs: bool = True
     large: int = 1500
 
-    def for_size(self, instructions: int) -> Options:
-        """The settings for a module of that many instructions."""
-        if instructions <= self.large or self.level < 2:
-            return self
-        return Options(level=1, vectorise=False, large=self.large)
+    def suited(self, text: str) -> Options:
+        """The settings for a module."""
+        pairs = self.pairs and self.vectorise and abi.ADDS_IN_PLACE not in text
+        if instruction_count(text) <= self.large or self.level < 2:
+            return replace(self, pairs=pairs)
+        return Options(level=1, vectorise=False, pairs=False, large=self.large)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +79,12 @@ def compile_object(
 
     `timings` receives milliseconds per phase.  Text that LLVM does not accept is an InternalError.
     """
-    options = options.for_size(instruction_count(text))
+    options = options.suited(text)
     binding = llvm()
     if target is not None and " asm " in text and _processor(target.triple) != _processor(describe_target().triple):
         raise InternalError("inline assembly needs LLVM's assembler for that processor, which is not at hand", text)
+    if target is not None or not has_masks():
+        text = text.replace(abi.MASKED, abi.UNMASKED)
     with _lock:
         goal = target or machine(min(options.level, 2))
         with _phase(timings, "parse"):
@@ -107,7 +114,7 @@ def _parse(binding: Any, text: str, goal: Any) -> Any:
 def _optimise(binding: Any, module: Any, goal: Any, options: Options) -> None:
     tuning = binding.create_pipeline_tuning_options(speed_level=options.level)
     tuning.loop_vectorization = options.vectorise
-    tuning.slp_vectorization = options.vectorise
+    tuning.slp_vectorization = options.pairs
     tuning.loop_interleaving = options.vectorise
     tuning.loop_unrolling = options.level > 1
     builder = binding.create_pass_builder(goal, tuning)

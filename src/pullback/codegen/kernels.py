@@ -16,13 +16,13 @@ compensation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pullback.codegen import abi
 from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
 from pullback.codegen.layout import Space, View, align, disjoint, unit_strides
-from pullback.codegen.loops import repeat, strips
+from pullback.codegen.loops import repeat, strips, vectors
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -95,6 +95,7 @@ class Kernel:
     new: set[View] = field(default_factory=set)
     replacing: set[int] = field(default_factory=set)  # outputs that replace what stood there ("set")
     totals: list[Total] = field(default_factory=list)
+    rounds: tuple[int, ...] = ()  # per output: which of several loops over a row writes it (empty: one loop)
     cost: int = 1
 
     @property
@@ -105,6 +106,27 @@ class Kernel:
     def targets(self) -> list[View]:
         """Arrays that receive the sums of rows."""
         return [t.target for t in self.totals if t.target is not None]
+
+    @property
+    def outputs(self) -> list[int]:
+        """The numbers of all that is written or added up."""
+        return [*(number for numbers in self.writes.values() for number in numbers), *(t.output for t in self.totals)]
+
+    def together(self, view: View, other: View) -> bool:
+        """Are two views used in one loop over a row: all but those that are written in different rounds."""
+        if not self.rounds or view not in self.writes or other not in self.writes:
+            return True
+        return not {self.rounds[i] for i in self.writes[view]}.isdisjoint(self.rounds[i] for i in self.writes[other])
+
+    def part(self, number: int) -> Kernel:
+        """What one round does."""
+        outputs = [i for i, n in enumerate(self.rounds) if n == number]
+        block, inputs = _slice(self.block, self.inputs, outputs)
+        writes = {view: [i for i in mine if i in outputs] for view, mine in self.writes.items()}
+        return replace(
+            self, block=block, inputs=inputs, writes={view: mine for view, mine in writes.items() if mine},
+            totals=[t for t in self.totals if t.output in outputs], rounds=(),
+        )  # fmt: skip
 
 
 def _elementwise(w: FunctionWriter, op: Op) -> None:
@@ -150,7 +172,10 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
             view = align(w, next(targets), sizes)
             kernel.replacing.update([number] if kind == "set" else [])
         kernel.writes.setdefault(view, []).append(number)
-    kernel.cost = w.costs.block(block) + len(kernel.views)
+    rounds = op.attrs.get("rounds", ())
+    assert isinstance(rounds, tuple)
+    kernel.rounds = rounds
+    kernel.cost = (w.costs.block(block) + len(kernel.views)) * (1 + max(rounds, default=0))
     space.collapse(w, kernel.views)
     _sum_rows(kernel)
     return kernel
@@ -188,7 +213,8 @@ def _nests(w: FunctionWriter, kernel: Kernel, sums: list[Total]) -> list[str]:
         before = (w.block, zeros)
         w.begin(start)
     written = [*kernel.writes, *dict.fromkeys(kernel.targets)]
-    conditions = unit_strides(w, kernel.space, kernel.views) + disjoint(w, kernel.space, kernel.views, written)
+    conditions = unit_strides(w, kernel.space, kernel.views)
+    conditions += disjoint(w, kernel.space, kernel.views, written, kernel.together)
     arms = [] if before is None else [before]
     if conditions:
         fast, slow = w.label(), w.label()
@@ -247,6 +273,7 @@ def _row(
     totals = sums + rows
     types = [t for total in totals for t in total.types(w)]
     vector = fast and not any(op.prim.name in _NOT_VECTOR for op in kernel.block.ops)
+    parts = [kernel.part(n) for n in range(1 + max(kernel.rounds))] if fast and kernel.rounds else [kernel]
     length = max(1, min(1 << 16, STRIP // kernel.cost))
     if any(t.compensated(w) for t in totals):
         length = _BLOCK if vector else _SHORT_BLOCK
@@ -256,20 +283,26 @@ def _row(
         if kernel.space.inner(view) == "0" and view not in kernel.writes
     }
 
-    def element(index: str, partials: list[str]) -> list[str]:
-        places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in kernel.views if v not in fixed}
-        values = _values(w, kernel, places, fixed, marks)
-        _write(w, kernel, values, places, marks)
-        return [t.accumulate(w, p, values[t.output]) for t, p in zip(totals, partials, strict=True)]
+    def loop(part: Kernel, start: str, end: str) -> list[str]:
+        """One loop over a strip of the row; the sums over the strip."""
+        def element(index: str, partials: list[str]) -> list[str]:
+            places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in part.views if v not in fixed}
+            values = _values(w, part, places, fixed, marks)
+            _write(w, part, values, places, marks)
+            return [t.accumulate(w, p, values[t.output]) for t, p in zip(part.totals, partials, strict=True)]
+
+        single, nothing = [abi.LLVM[t.dtype] for t in part.totals], [constant(0, t.dtype) for t in part.totals]
+        if vector and part.totals:
+            return vectors(w, start, end, single, nothing, element)
+        mark = w.module.vector_loop(masked=True) if vector else w.module.scalar_loop()
+        return repeat(w, start, end, single, nothing, element, mark)
 
     def strip(start: str, end: str, outer: list[str]) -> list[str]:
-        single = [abi.LLVM[t.dtype] for t in totals]
-        nothing = [constant(0, t.dtype) for t in totals]
-        partials = repeat(w, start, end, single, nothing, element, not vector)
+        partials = dict(pair for part in parts for pair in zip(part.totals, loop(part, start, end), strict=True))
         following: list[str] = []
-        for total, partial in zip(totals, partials, strict=True):
+        for total in totals:
             position = len(following)
-            following += total.combine(w, outer[position : position + len(total.types(w))], partial)
+            following += total.combine(w, outer[position : position + len(total.types(w))], partials[total])
         return following
 
     begin = [*state, *(z for t in rows for z in t.zeros(w))]
@@ -278,6 +311,18 @@ def _row(
         assert total.target is not None
         _increase(w, total.target, bases[total.target], value, marks.get(total.target, ""))
     return final[: len(state)]
+
+
+def _slice(block: Block, inputs: Sequence[View | str], outputs: Sequence[int]) -> tuple[Block, list[View | str]]:
+    """What some outputs of a block need of it, and of its inputs."""
+    needed = {block.results[i] for i in outputs}
+    ops = []
+    for op in reversed(block.ops):
+        if not needed.isdisjoint(op.results):
+            ops.append(op)
+            needed.update(op.operands)
+    read = [(p, v) for p, v in zip(block.params, inputs, strict=True) if p in needed]
+    return Block([p for p, _ in read], ops[::-1], block.results), [v for _, v in read]
 
 
 def _place(w: FunctionWriter, space: Space, view: View, base: str, index: str, fast: bool) -> str:
@@ -293,8 +338,8 @@ def _place(w: FunctionWriter, space: Space, view: View, base: str, index: str, f
 def _values(
     w: FunctionWriter, kernel: Kernel, places: dict[View, str], fixed: dict[View, str],
     marks: dict[View, str] | None = None,
-) -> list[str]:  # fmt: skip
-    """Run the block for one element; the outputs."""
+) -> dict[int, str]:  # fmt: skip
+    """Run the block for one element; the outputs by number."""
     marks = marks or {}
     loaded = dict(fixed)
     for view in kernel.inputs:
@@ -302,11 +347,11 @@ def _values(
             loaded[view] = w.load(view.dtype, places[view], ELEMENT + marks.get(view, ""))
     w.bind(kernel.block.params, [loaded[v] if isinstance(v, View) else v for v in kernel.inputs])
     w.run(kernel.block)
-    return w.flat(kernel.block.results)
+    return {number: w.only(kernel.block.results[number]) for number in kernel.outputs}
 
 
 def _write(
-    w: FunctionWriter, kernel: Kernel, values: list[str], places: dict[View, str], marks: dict[View, str]
+    w: FunctionWriter, kernel: Kernel, values: dict[int, str], places: dict[View, str], marks: dict[View, str]
 ) -> None:
     for view, outputs in kernel.writes.items():
         mark = marks.get(view, "")
@@ -338,7 +383,9 @@ def _scopes(w: FunctionWriter, kernel: Kernel) -> dict[View, str]:
         w.do(f"call void {_SCOPE}(metadata !{w.module.node([scope])})")
     marks = {}
     for view in kernel.views:
-        others = [s for s, other in zip(scopes, written, strict=True) if other != view]
+        others = [
+            s for s, other in zip(scopes, written, strict=True) if other != view and kernel.together(view, other)
+        ]
         own = [s for s, other in zip(scopes, written, strict=True) if other == view]
         mark = f", !alias.scope !{w.module.node(own)}" if own else ""
         marks[view] = mark + (f", !noalias !{w.module.node(others)}" if others else "")

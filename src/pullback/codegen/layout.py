@@ -9,7 +9,7 @@ kernel runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pullback.codegen.arrays import array_type, sizes_of, strides_of
@@ -113,8 +113,14 @@ def unit_strides(w: FunctionWriter, space: Space, views: Sequence[View]) -> list
     return list(found)
 
 
-def disjoint(w: FunctionWriter, space: Space, views: Sequence[View], written: Sequence[View]) -> list[str]:
-    """Conditions under which no written array overlaps another one, for the pairs where it is not known."""
+def disjoint(
+    w: FunctionWriter, space: Space, views: Sequence[View], written: Sequence[View],
+    together: Callable[[View, View], bool],
+) -> list[str]:  # fmt: skip
+    """Conditions under which no written array overlaps another one that is used `together` with it.
+
+    There are none for pairs of which it is known.
+    """
     bounds: dict[View, tuple[str, str]] = {}
 
     def ends(view: View) -> tuple[str, str]:
@@ -126,6 +132,8 @@ def disjoint(w: FunctionWriter, space: Space, views: Sequence[View], written: Se
     for i, target in enumerate(written):
         for other in views:
             if other == target or (other in written[:i]) or w.apart(target.data, other.data):
+                continue
+            if not together(target, other):
                 continue
             (low, high), (other_low, other_high) = ends(target), ends(other)
             before = w.set(f"icmp ule ptr {high}, {other_low}")

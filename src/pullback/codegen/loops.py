@@ -15,7 +15,9 @@ from collections.abc import Callable, Sequence
 from pullback.codegen.costs import STRIP
 from pullback.codegen.writer import FunctionWriter
 
-__all__ = ["counted", "repeat", "strips"]
+__all__ = ["counted", "repeat", "strips", "vectors"]
+
+_AT_A_TIME = 32  # trips of a loop of several vectors
 
 Step = Callable[[str, list[str]], Sequence[str]]  # (index, carried) -> next carried
 Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) -> carried after the strip
@@ -23,11 +25,11 @@ Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) 
 
 def repeat(
     w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step,
-    scalar: bool = False,
+    mark: str = "",
 ) -> list[str]:  # fmt: skip
     """Run `step` for start <= k < end, given that start < end; the carried operands after it.
 
-    `scalar`: LLVM is neither to vectorise nor to unroll it.
+    `mark`: what LLVM is told about the loop (see `ModuleWriter.scalar_loop` and `vector_loop`).
     """
     before, head, after = w.block, w.label(), w.label()
     w.jump(head)
@@ -39,11 +41,38 @@ def repeat(
     w.depth -= 1
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
-    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, w.module.scalar_loop() if scalar else "")
+    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark)
     latch = w.block
     w.begin(after)
     # One-armed phis keep values that leave the loop apart from it (LCSSA), as LLVM's passes want them.
     return w.phis(types, (latch, following))
+
+
+def vectors(
+    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step
+) -> list[str]:
+    """Run `step` for start <= k < end, independent trips: some vectors at a time, then those left under masks."""
+    length = w.set(f"sub nuw nsw i64 {end}, {start}")
+    whole = w.set(f"and i64 {length}, -{_AT_A_TIME}")
+    middle = w.set(f"add nuw nsw i64 {start}, {whole}")
+    carried = _unless(w, f"icmp eq i64 {whole}, 0", types, carried,
+                      lambda: repeat(w, start, middle, types, carried, step, w.module.vector_loop(masked=False)))
+    return _unless(w, f"icmp eq i64 {middle}, {end}", types, carried,
+                   lambda: repeat(w, middle, end, types, carried, step, w.module.vector_loop(masked=True)))
+
+
+def _unless(
+    w: FunctionWriter, condition: str, types: Sequence[str], values: Sequence[str], run: Callable[[], list[str]]
+) -> list[str]:
+    """What `run` gives, or the values where the condition holds."""
+    before, start, done = w.block, w.label(), w.label()
+    w.branch(w.set(condition), done, start)
+    w.begin(start)
+    found = run()
+    last = w.block
+    w.jump(done)
+    w.begin(done)
+    return w.phis(types, (before, values), (last, found))
 
 
 def strips(
@@ -75,16 +104,16 @@ def strips(
 
 
 def counted(
-    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], step: Step, cost: int
+    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], step: Step, cost: int, mark: str = ""
 ) -> list[str]:
-    """Run `step` for 0 <= k < n; `n` is any i64 operand, `cost` the work of a trip."""
+    """Run `step` for 0 <= k < n; `n` is any i64 operand, `cost` the work of a trip, `mark` as for `repeat`."""
     if n.lstrip("-").isdigit():
         if int(n) <= 0:
             return list(carried)
         if int(n) * cost <= STRIP:
-            return repeat(w, "0", n, types, carried, step)
+            return repeat(w, "0", n, types, carried, step, mark)
 
     def strip(start: str, end: str, inner: list[str]) -> list[str]:
-        return repeat(w, start, end, types, inner, step)
+        return repeat(w, start, end, types, inner, step, mark)
 
     return strips(w, n, types, carried, strip, max(1, STRIP // cost), cost)

@@ -1,8 +1,8 @@
 """Warm starts: native code kept under what was asked for, so that nothing is parsed, inferred or emitted again.
 
-    key = request_key("call", f, (2.0,), "options")    from f's code object, the types of the arguments, the options
-    save(key, f, entry)                                after compiling
-    load(key, f)                                       in another process: linked code, in a few milliseconds
+    name = key(request, options)                       from f's code object, the types of the arguments, the options
+    save(name, f, entry)                               after compiling
+    load(name, f)                                      in another process: linked code, in a few milliseconds
 
 The code refers to objects: dicts of globals, cells, helper functions, strings.  Each is written down as a way to find
 it from `f` (its third cell; the global `helper` of its module; the code of that) and found again when loading;
@@ -18,6 +18,7 @@ import pickle
 import sys
 import types
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,11 @@ from pullback.codegen.target import fingerprint
 from pullback.diagnostic import InternalError, Span
 from pullback.runtime.boundary import ABSENT, Boundary, abstract, read
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.request import Options, Request
+from pullback.runtime.state import NOTHING_HELD, Held
 from pullback.types import Type
 
-__all__ = ["load", "request_key", "save"]
+__all__ = ["key", "load", "request_key", "save"]
 
 # A way to an object: () is the function asked for; (way, "cell", 2), (way, "read", kind, name) and so on go on.
 Way = tuple[Any, ...]
@@ -180,16 +183,28 @@ def _go(way: Way, root: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ keys and entries
 
 
-def request_key(kind: str, function: object, arguments: Sequence[object], options: str) -> str | None:
+def key(request: Request, options: Options) -> str | None:
+    """The name under which code for this request is kept."""
+    settings = repr((options, request.keyword_only))
+    return request_key(request.kind, request.function, request.arguments, settings, request.held)
+
+
+def request_key(
+    kind: str, function: object, arguments: Sequence[object], options: str, held: Held = NOTHING_HELD
+) -> str | None:
     """The name under which code for this request is kept; None if an argument is (or holds) a function."""
+    if held.constants:
+        return None  # what is no longer so is not found again
     try:
-        shapes = [abstract(argument, _refuse) for argument in arguments]
-        prints = _Ways(function).prints
+        shapes = [abstract(argument, _refuse) for argument in (*arguments, *(value for _, value in held.values))]
+        ways = _Ways(function)
+        places = [(sort, ways.find(container), name) for (sort, container, name), _ in held.values]
     except (TypeError, OverflowError):
         return None
     except _Nameless:
         return None
-    return cache.key("manifest", cache.compiler_fingerprint(), fingerprint(), kind, options, repr(shapes), repr(prints))
+    parts = (kind, options, repr(shapes), repr(ways.prints), repr(places))
+    return cache.key("manifest", cache.compiler_fingerprint(), fingerprint(), *parts)
 
 
 def _refuse(value: object) -> Type:
@@ -204,9 +219,10 @@ def save(key: str | None, function: object, entry: build.Entry) -> None:
         ways = _Ways(function)
         ways.follow(entry.boundary)
         objects = [ways.find(value) for value in entry.artifact.objects]
+        places = [(kind, ways.find(container), name) for kind, container, name in entry.places]
     except _Nameless:
         return
-    cache.store(key, pickle.dumps((entry.artifact.code, entry.artifact.imports, objects, ways.prints)))
+    cache.store(key, pickle.dumps((entry.artifact.code, entry.artifact.imports, objects, places, ways.prints)))
 
 
 def load(key: str | None, function: object) -> build.Entry | None:
@@ -218,10 +234,11 @@ def load(key: str | None, function: object) -> build.Entry | None:
     if data is None:
         return None
     try:
-        code, imports, ways, prints = pickle.loads(data)
+        code, imports, ways, places, prints = pickle.loads(data)
         if any(_print(_go(way, function)) != mark for way, mark in prints):
             return None
         objects = tuple(_go(way, function) for way in ways)
-        return build.link(build.Artifact(code, imports, objects), {})
+        found = tuple((kind, _go(way, function), name) for kind, way, name in places)
+        return replace(build.link(build.Artifact(code, imports, objects), {}), places=found)
     except (LookupError, AttributeError, TypeError, ValueError, ImportError, pickle.UnpicklingError, InternalError):
         return None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pullback.codegen import abi
 from pullback.codegen.arrays import array_type, fresh, sizes_of, strides_of
 from pullback.codegen.loops import repeat
+from pullback.codegen.native import BLAS_PREFIX
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -24,9 +25,8 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Op
 from pullback.types import DType
 
-__all__ = ["HELPERS", "PREFIX", "RULES", "blas_address", "group", "signature"]
+__all__ = ["RULES", "blas_address", "group", "signature"]
 
-PREFIX = "pb.blas."  # of the imported BLAS functions
 _SMALL = 512  # m*n*k up to which the loops win
 _NAMES = [f"%{n}" for n in ("m", "n", "k", "a", "a0", "a1", "b", "b0", "b1", "c", "c0", "c1")]
 _TYPES = ["ptr" if n in ("%a", "%b", "%c") else "i64" for n in _NAMES]
@@ -59,9 +59,6 @@ def _call(w: FunctionWriter, symbol: str, operands: Sequence[str], add: str) -> 
     arguments = "".join(f", {t} {v}" for t, v in zip(_TYPES, operands, strict=True))
     status = w.set(f"call i32 {symbol}(ptr %context{arguments}, i1 {add})")
     w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
-
-
-HELPERS = ("pb.matmul.", "pb.matmul_loops.", "pb.matrix_copy.")
 
 
 def signature(name: str) -> str:
@@ -105,7 +102,7 @@ def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], scalar: bool 
         step(index)
         return []
 
-    repeat(w, "0", n, [], [], once, scalar)
+    repeat(w, "0", n, [], [], once, w.module.scalar_loop() if scalar else "")
     w.jump(done)
     w.begin(done)
 
@@ -410,14 +407,14 @@ def _cell(w: FunctionWriter, type_: str, value: str) -> str:
 
 
 def _blas(w: FunctionWriter, function: str, arguments: Sequence[str]) -> None:
-    symbol = f"@{PREFIX}{function}"
+    symbol = f"@{BLAS_PREFIX}{function}"
     w.module.declare(symbol, f"declare void {symbol}({', '.join(['ptr'] * len(arguments))}) nounwind")
     w.do(f"call void {symbol}({', '.join(f'ptr {a}' for a in arguments)})")
 
 
 def blas_address(name: str) -> int:
     """The address of a BLAS function (32-bit ints, Fortran's calling convention) in SciPy."""
-    function = name.removeprefix(PREFIX)
+    function = name.removeprefix(BLAS_PREFIX)
     from scipy.linalg import cython_blas  # here because it takes a fifth of a second to load
 
     capsule = cython_blas.__pyx_capi__[function]

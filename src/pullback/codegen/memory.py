@@ -7,8 +7,8 @@ with one owner; `pb.retain` adds one, `pb.free` takes one away and frees with th
 off the context's list (it then belongs to Python), `pb.release` frees a detached one, `pb.free_all` frees all that are
 on the list.
 
-Blocks of 64 KiB to 32 MiB that are given back are kept for the next ones of about their size, up to 128 MiB in all:
-fresh pages cost more than most kernels that fill them.
+Blocks of 1 KiB to 32 MiB that are given back are kept for the next ones of about their size, up to 128 MiB in all:
+fresh pages cost more than most kernels that fill them, and malloc is slow for blocks of some KiB.
 """
 
 from __future__ import annotations

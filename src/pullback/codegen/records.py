@@ -9,6 +9,8 @@ never stored, passed on or carried lies on the stack, where LLVM turns it into r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pullback.codegen import abi
 from pullback.codegen.templates import FAST
 from pullback.codegen.writer import HEADER, RECORD, STORED, UNLIKELY, FunctionWriter, machine
@@ -112,19 +114,37 @@ def _element_size(w: FunctionWriter, buffer: Value) -> int:
 
 
 def reserve(w: FunctionWriter, body: Block, n: str) -> None:
-    """Before a `for` of n trips: make room in the buffers that its body fills at the index of the trip."""
-    done: set[Value] = set()
+    """Before a `for` of n trips: make room in the buffers that its body fills at the index of the trip.
+
+    The index may also be the sum of the trip's and one from outside; these go up by one from put to put.
+    """
+    done: set[tuple[Value, Value]] = set()
+    sums = {op.results[0]: op.operands for op in body.ops if op.prim.name == "add"}
     for op in _straight(body):
-        if op.prim.name != "buffer_put" or op.operands[1] is not body.params[0] or op.operands[0] not in w.pieces:
+        if op.prim.name != "buffer_put" or op.operands[0] not in w.pieces:
             continue
-        buffer = op.operands[0]
-        w.reserved.add(op)
-        if buffer in done or w.capacities.get(buffer) == n:
-            continue
-        done.add(buffer)
-        helper, size = w.module.helper(f"pb.{_kind(buffer)}_reserve"), _element_size(w, buffer)
-        status = w.set(f"call i32 {helper}(ptr %context, ptr {w.only(buffer)}, i64 {n}, i64 {size})")
-        w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
+        buffer, index = op.operands[:2]
+        if index is not body.params[0]:
+            first = _other(sums.get(index, ()), body.params[0])
+            if first is None or first not in w.pieces:
+                continue
+            w.reserved.add(op)
+            if (buffer, index) not in done:
+                _grow(w, buffer, w.set(f"sub i64 {w.add(w.only(first), n)}, 1"))
+        else:
+            w.reserved.add(op)
+            if (buffer, index) not in done and w.capacities.get(buffer) != n:
+                helper, size = w.module.helper(f"pb.{_kind(buffer)}_reserve"), _element_size(w, buffer)
+                status = w.set(f"call i32 {helper}(ptr %context, ptr {w.only(buffer)}, i64 {n}, i64 {size})")
+                w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
+        done.add((buffer, index))
+
+
+def _other(pair: Sequence[Value], value: Value) -> Value | None:
+    """The operand beside the value."""
+    if value not in pair:
+        return None
+    return pair[1] if pair[0] is value else pair[0]
 
 
 def _straight(block: Block) -> list[Op]:

@@ -26,7 +26,7 @@ BYTES, COUNT, LIVE, PEAK = 0, 8, 16, 24
 COUNTERS = "@pb.memory = global [4 x i64] zeroinitializer\n"
 WORK = "@pb.work = global [2 x i64] zeroinitializer\n"
 
-_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 64 << 10, 32 << 20, 128 << 20
+_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 1 << 10, 32 << 20, 128 << 20
 # Size classes: four to each power of two.  The lock is held for a few instructions.
 POOL = f"""
 @pb.pool = internal global [128 x ptr] zeroinitializer

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 
 from pullback.codegen.abi import LLVM
@@ -24,6 +25,7 @@ __all__ = ["RULES", "cast", "constant", "dtype_of", "scalar"]
 # How many calls of elementary functions (up to 200 instructions each) are inlined in a function, in loops and outside.
 # Inlining saves nanoseconds a call, and without it kernels are not vectorised; compiling costs milliseconds a call.
 _INLINED_IN_LOOPS, _INLINED_ONCE = 64, 8
+_ADDITION = re.compile(r"^(fadd|fsub) (?!reassoc)")
 
 
 def dtype_of(value: Value) -> DType:
@@ -78,6 +80,8 @@ def scalar(w: FunctionWriter, op: Op) -> None:
         right = found.result.format(*operands, **names)
     else:
         right = found.result.format(*operands)
+    if op in w.any_order:
+        right = _ADDITION.sub(r"\1 reassoc ", right)
     pieces[op.results[0]] = (w.set(right),)
 
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 from functools import cache
 
 from pullback.codegen import cache as store
-from pullback.codegen import jit, matrix, memory
+from pullback.codegen import jit, memory
+from pullback.codegen.native import BLAS_PREFIX, MATRIX_HELPERS
 from pullback.codegen.support_stacks import relax
 from pullback.codegen.target import fingerprint
-from pullback.codegen.writer import ModuleWriter, Options
-from pullback.ir.node import Program
 from pullback.runtime import symbols
 from pullback.types import DType
 
-__all__ = ["address", "declaration", "group_text", "is_shared"]
+__all__ = ["address", "declaration", "external", "group_text", "is_shared"]
 
 # What `relax` calls: it runs signal handlers, and lets other threads have a turn.
 _RELAX = {
@@ -36,18 +35,27 @@ _BY_LLVM = ("memcpy", "memmove", "memset")
 
 def is_shared(name: str) -> bool:
     """Whether a name is that of a runtime function."""
-    return name in memory.SIGNATURES or name.startswith(matrix.HELPERS)
+    return name in memory.SIGNATURES or name.startswith(MATRIX_HELPERS)
 
 
 def declaration(name: str) -> str:
     """The line that declares a runtime function."""
-    return memory.SIGNATURES[name] if name in memory.SIGNATURES else matrix.signature(name)
+    if name in memory.SIGNATURES:
+        return memory.SIGNATURES[name]
+    from pullback.codegen import matrix  # not at the top: most code that is kept needs no products
+
+    return matrix.signature(name)
 
 
 def address(name: str) -> int:
     """The address of a runtime function in this process."""
     group = "memory" if name in memory.SIGNATURES else name.rsplit(".", 1)[1]
     return _group(group)[name]
+
+
+def external(name: str) -> int:
+    """The address of an external name of a module, in this process."""
+    return address(name) if is_shared(name) else memory.external(name.removeprefix("pb.c."))
 
 
 @cache
@@ -71,7 +79,11 @@ def _import(name: str) -> int:
         return address(name)
     if name in _RELAX:
         return symbols.address(name)
-    return matrix.blas_address(name) if name.startswith(matrix.PREFIX) else memory.external(name)
+    if not name.startswith(BLAS_PREFIX):
+        return memory.external(name)
+    from pullback.codegen import matrix
+
+    return matrix.blas_address(name)
 
 
 def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
@@ -82,6 +94,10 @@ def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
         text, declared = found.functions + relax(triple), dict(found.declarations)
         declared |= {f"@{name}": line for name, line in _RELAX.items() if f"@{name}(" in text}
     else:
+        from pullback.codegen import matrix
+        from pullback.codegen.writer import ModuleWriter, Options
+        from pullback.ir.node import Program
+
         module = ModuleWriter(Program(), Options())
         text, exports = matrix.group(module, DType(group))
         declared = {**{f"@{n}": declaration(n) for n in module.helpers if n not in exports}, **module.declarations}

@@ -14,7 +14,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Target", "describe_target", "fingerprint", "foreign", "llvm", "machine"]
+__all__ = ["Target", "describe_target", "fingerprint", "foreign", "has_masks", "llvm", "machine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,12 @@ def describe_target() -> Target:
         processor=binding.get_host_cpu_name(),
         features=tuple(sorted(name for name, present in features.items() if present)),
     )
+
+
+@cache
+def has_masks() -> bool:
+    """Can the host load, compute and store some lanes of a vector as fast as all of them."""
+    return not {"avx512vl", "sve"}.isdisjoint(describe_target().features)
 
 
 @cache

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.codegen import abi, memory, support
-from pullback.codegen.native import Text
+from pullback.codegen.native import ENTRY, Text
 from pullback.codegen.repack import Arrays, Packer, array_count
 from pullback.codegen.support_arrays import handed_size
 from pullback.codegen.support_stacks import GUARD, has_private_stacks
@@ -29,9 +29,7 @@ from pullback.diagnostic import UNKNOWN, Span
 from pullback.runtime.boundary import Boundary
 from pullback.types import Machine, Never, Type, slots
 
-__all__ = ["ENTRY", "Wrapped", "wrap"]
-
-ENTRY = "pb.entry"
+__all__ = ["Wrapped", "wrap"]
 
 
 @dataclass(frozen=True, slots=True)

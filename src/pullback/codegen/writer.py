@@ -44,8 +44,10 @@ _FIXED = """\
 !11 = !{!"array element", !2, i64 0}
 !12 = !{!11, !11, i64 0}
 !13 = !{!"llvm.loop.vectorize.enable", i1 false}
-!14 = !{!"llvm.loop.unroll.disable"}"""
-_FIRST_FREE = 15
+!14 = !{!"llvm.loop.unroll.disable"}
+!15 = !{!"llvm.loop.vectorize.enable", i1 true}
+!16 = """
+_FIRST_FREE = 17
 LIKELY, UNLIKELY = ", !prof !0", ", !prof !1"
 CONTEXT, HEADER, STORED, RECORD, ELEMENT = (f", !tbaa !{n}" for n in (4, 6, 8, 10, 12))
 
@@ -81,6 +83,7 @@ class ModuleWriter:
         self.sites: list[abi.ErrorSite] = []
         self.elementary: dict[tuple[str, str], None] = {}
         self.helpers: dict[str, None] = {}  # runtime functions that are called
+        self.adds_in_place = False  # does a scalar loop add to elements of arrays
         self._metadata: list[str] = []
         self._records: dict[tuple[tuple[Machine, ...], int], abi.Record] = {}
 
@@ -96,6 +99,13 @@ class ModuleWriter:
         """Metadata of a loop that is neither vectorised nor unrolled."""
         number = _FIRST_FREE + len(self._metadata)
         self._metadata.append(f"!{number} = distinct !{{!{number}, !13, !14}}")
+        return f", !llvm.loop !{number}"
+
+    def vector_loop(self, masked: bool) -> str:
+        """Metadata of a loop of independent trips, which is vectorised in modules of any size."""
+        number = _FIRST_FREE + len(self._metadata)
+        more = "!16" if masked else "!14"
+        self._metadata.append(f"!{number} = distinct !{{!{number}, !15, {more}}}")
         return f", !llvm.loop !{number}"
 
     def node(self, numbers: Sequence[int]) -> int:
@@ -119,7 +129,8 @@ class ModuleWriter:
         return found
 
     def metadata(self) -> str:
-        return "\n".join((_FIXED, *self._metadata))
+        """All nodes."""
+        return "\n".join((_FIXED + abi.MASKED, *self._metadata, *([abi.ADDS_IN_PLACE] if self.adds_in_place else [])))
 
 
 class FunctionWriter:
@@ -141,6 +152,7 @@ class FunctionWriter:
         self.inlined = 0  # calls of elementary functions that become part of this one
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
+        self.any_order: set[Op] = set()  # additions that may be done in any order
         self.local: set[Value] = set()  # buffers whose header is on the stack
         self.roots: dict[str, str] = {}  # of pointers into arrays: the parameter or allocation they come from
         self.fresh: set[str] = set()  # roots that are allocations of this function

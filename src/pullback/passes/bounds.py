@@ -8,8 +8,9 @@
         v = array_get a, i
 
 What is known comes from `analysis.ranges`.  A carried integer that only grows is first assumed never to fall below its
-first value; if the walk of the body does not confirm that, the body is walked again without it.  Nothing is changed
-before a walk is confirmed.
+first value, one that grows by a step in each trip of a `for` to be ahead of the index by no more than at first; if the
+walk of the body does not confirm that, the body is walked again without it.  Nothing is changed before a walk is
+confirmed.
 """
 
 from __future__ import annotations
@@ -98,22 +99,29 @@ class _Walk:
         groups = [group for group in carried(op) if is_integer(group[0])]
         inits = [group[1] for group in groups]
         assumed = [self.guess(op, group) for group in groups]
+        paced = [op.name == "for" and _steps(op, group) for group in groups]
         for attempt in range(_RETRIES + 1):
             if attempt == _RETRIES or self.visits > self.patience:
-                assumed = [limits(init) for init in inits]
+                assumed, paced = [limits(init) for init in inits], [False] * len(inits)
             mark, decided = self.ranges.mark(), len(self.decisions)
             for (_, _, *params, _), (low, high) in zip(groups, assumed, strict=True):
                 for param in params:
                     self.ranges.bound(param, low, high)
-            self.trip(op)
+            starts = [self.ranges.interval(init)[1] if pace else None for init, pace in zip(inits, paced, strict=True)]
+            self.trip(op, [(g[-2], start) for g, start in zip(groups, starts, strict=True) if start is not None])
             ends = [self.ranges.interval(group[-1]) for group in groups]
+            kept = [
+                start is None or self.ranges.at_most(group[-1], op.blocks[-1].params[0], start + 1)
+                for group, start in zip(groups, starts, strict=True)
+            ]
             self.ranges.restore(mark)
             confirmed = [
                 low <= first and last <= high for (low, high), (first, last) in zip(assumed, ends, strict=True)
             ]
-            if all(confirmed):
+            if all(confirmed) and all(kept):
                 break
             del self.decisions[decided:]
+            paced = [pace and keeps for pace, keeps in zip(paced, kept, strict=True)]
             assumed = [
                 range_ if sure else limits(init)
                 for range_, sure, init in zip(assumed, confirmed, inits, strict=True)
@@ -134,12 +142,14 @@ class _Walk:
             return least, high
         return low, most
 
-    def trip(self, op: Op) -> None:
-        """One trip of the loop under the current assumptions."""
+    def trip(self, op: Op, paced: Sequence[tuple[Value, int]]) -> None:
+        """One trip of the loop under the current assumptions.  `paced` are at most the index and a number."""
         ranges, body = self.ranges, op.blocks[-1]
         if op.name == "for":
             count, index = op.operands[0], body.params[0]
             self.counted(count, index)
+            for param, start in paced:
+                ranges.difference(param, index, start)
         else:
             cond = op.blocks[0]
             self.block(cond)
@@ -177,6 +187,12 @@ class _Walk:
         maker = self.ranges.definitions.get(value)
         if maker is not None:
             self.ranges.define(maker)
+
+
+def _steps(loop: Op, group: tuple[Value, ...]) -> bool:
+    """May a carried integer grow by a step in each trip."""
+    step = next((o for o in loop.blocks[-1].ops if group[-1] in o.results), None)
+    return step is not None and step.name == "add" and group[-2] in step.operands
 
 
 class _Apply:

@@ -15,20 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.analysis.effects import (
-    ALLOCATIONS,
-    CALLS,
-    VIEWS,
-    Memory,
-    elementwise_inputs,
-    elementwise_targets,
-    is_reference,
-)  # fmt: skip
+from pullback.analysis.effects import CALLS, VIEWS, elementwise_inputs, elementwise_targets, is_reference
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_ops, uses
+from pullback.passes.overlap import Overlap
 from pullback.prims.base import get
+from pullback.types import ArrayRef
 
-__all__ = ["run"]
+__all__ = ["Fuser", "run"]
 
 MOST_INPUTS = 32
 MOST_OPS = 400
@@ -37,7 +31,7 @@ MOST_OPS = 400
 def run(function: Function, program: Program) -> None:
     """Fuse in every block of the function, inner blocks first."""
     if any(op.name == "elementwise" for op in function.body.walk()):
-        _Fuser(function, program).block(function.body)
+        Fuser(function, program).block(function.body)
 
 
 def _outputs(op: Op) -> tuple[str, ...]:
@@ -54,13 +48,14 @@ def _sizes(op: Op) -> list[Value]:
     return op.operands[: _rank(op)]
 
 
-class _Fuser:
+class Fuser:
+    """Fuses the elementwise ops of one function; other passes on such ops build on it."""
+
     def __init__(self, function: Function, program: Program) -> None:
-        self.memory = Memory(function, program)
+        self.overlap = Overlap(function, program)
+        self.memory, self.maker = self.overlap.memory, self.overlap.maker
+        self.meet = self.overlap.meet
         self.count = uses(function.body)
-        self.params = set(function.body.params)
-        self.maker: dict[Value, Op] = {r: op for op in function.body.walk() for r in op.results}
-        self.carried = _permuted(function)
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -69,10 +64,30 @@ class _Fuser:
                     self.block(inner)
         if sum(op.name in ("elementwise", "array_zeros", "array_empty") for op in block.ops) < 2:
             return
+        self.forget_frees(block)
+        for op in block.ops:
+            if op.name == "elementwise":
+                self.stored_back(op)
         self.targets(block)
         self.chains(block)
         self.targets(block)
         self.neighbours(block)
+
+    def forget_frees(self, block: Block) -> None:
+        """Drop what gives back arrays of the block: no reader wants them, and `ownership` sees where they end."""
+        made = {v for op in block.ops for v in op.results if isinstance(v.type, ArrayRef)}
+        for op in [op for op in block.ops if op.name == "free" and op.operands[0] in made]:
+            block.ops.remove(op)
+            self.count[op.operands[0]] -= 1
+
+    def stored_back(self, op: Op) -> None:
+        """What is set to the elements that it has is left out."""
+        read = dict(zip(op.blocks[0].params, elementwise_inputs(op), strict=True))
+        rows = list(zip(_outputs(op), self.places(op), op.blocks[0].results, strict=True))
+        targets = elementwise_targets(op)
+        kept = [row for row in rows if row[0] != "set" or read.get(row[2]) is not row[1] or targets.count(row[1]) > 1]
+        if 0 < len(kept) < len(rows):
+            self.rebuild(op, elementwise_inputs(op), kept)
 
     # -------------------------------------------------------------------------------------------------- targets
 
@@ -161,24 +176,32 @@ class _Fuser:
     def producer(self, block: Block, op: Op, position: int) -> Op | None:
         """An input's maker that may move into the op."""
         for value in dict.fromkeys(elementwise_inputs(op)):
-            made = self.maker.get(value)
-            if made is None or made.name != "elementwise" or made is op or _outputs(made) != ("new",):
-                continue
-            own = elementwise_inputs(op).count(value)
-            if self.count.get(value, 0) != own or made not in block.ops[:position]:
-                continue
-            if not self.same_space(made, op) or self.too_big(made, op):
-                continue
-            between = block.ops[block.ops.index(made) + 1 : position]
-            if self.may_move(made, between) and self.apart(made, op):
+            made = self.candidate(block, op, position, value)
+            if made is not None and self.apart(made, op):
                 return made
         return None
 
-    def same_space(self, made: Op, op: Op) -> bool:
-        """The same sizes, or wider ones that a run-time broadcast decides."""
+    def candidate(self, block: Block, op: Op, position: int, value: Value) -> Op | None:
+        """What makes an input, if it may run where the op stands and nobody else wants its result."""
+        made = self.maker.get(value)
+        if made is None or made.name != "elementwise" or made is op or _outputs(made) != ("new",):
+            return None
+        own = elementwise_inputs(op).count(value)
+        if self.count.get(value, 0) != own or made not in block.ops[:position]:
+            return None
+        between = block.ops[block.ops.index(made) + 1 : position]
+        if not self.same_space(made, op, between) or self.too_big(made, op):
+            return None
+        return made if self.may_move(made, between) else None
+
+    def same_space(self, made: Op, op: Op, between: Sequence[Op]) -> bool:
+        """The same sizes, by what checks in between say too, or wider ones that a run-time broadcast decides."""
         if _rank(made) != _rank(op):
             return False
-        return all(m is n or self.decides(n, m) for m, n in zip(_sizes(made), _sizes(op), strict=True))
+        tests = [self.maker.get(check.operands[0]) for check in between if check.name == "check"]
+        equal = [set(test.operands) for test in tests if test is not None and test.name == "eq"]
+        pairs = zip(_sizes(made), _sizes(op), strict=True)
+        return all(m is n or {m, n} in equal or self.decides(n, m) for m, n in pairs)
 
     def decides(self, wide: Value, size: Value) -> bool:
         """Is `wide` the size, or another where the size is 1."""
@@ -206,33 +229,6 @@ class _Fuser:
             return True
         return any(self.writes(inner, read) for b in op.blocks for inner in b.ops)
 
-    def base(self, value: Value) -> Value:
-        """The array that a chain of views looks at."""
-        while (op := self.maker.get(value)) is not None and op.name in VIEWS:
-            value = op.operands[0]
-        return value
-
-    def meet(self, a: Value, b: Value) -> bool:
-        """May two references share memory.  What one function allocates is no other array of it."""
-        if self.memory.root(a) is not self.memory.root(b):
-            return False
-        first, second = self.base(a), self.base(b)
-        if first is second:
-            return True
-        if first in self.carried and second in self.carried:
-            return self.carried_meet(first, second)
-        made = [self.maker.get(v) for v in (first, second)]
-        fresh = [op is not None and op.name in ALLOCATIONS for op in made]
-        settled = [new or v in self.params for new, v in zip(fresh, (first, second), strict=True)]
-        return not (any(fresh) and all(settled))
-
-    def carried_meet(self, a: Value, b: Value) -> bool:
-        """Two arrays that a loop only passes round (u, v = v, u) are apart if all that may stand there start apart."""
-        (loop, mine), (other, theirs) = self.carried[a], self.carried[b]
-        if loop is not other:
-            return True
-        return any(self.meet(x, y) for i, x in mine for j, y in theirs if i != j)
-
     def apart(self, made: Op, op: Op) -> bool:
         """No target of the op shares memory with an input of the producer, unless it is the very same view."""
         for target in elementwise_targets(op):
@@ -243,17 +239,20 @@ class _Fuser:
 
     def inline(self, made: Op, op: Op) -> None:
         """Put the producer's block in front of the reader's."""
-        value = made.result
-        (source,), (body,) = made.blocks, op.blocks
+        (source,) = made.blocks
         mapping: dict[Value, Value] = {}
-        params, inputs = [], []
-        for param, operand in zip(source.params, elementwise_inputs(made), strict=True):
-            mapping[param] = Value(param.type, param.name)
-            params.append(mapping[param])
-            inputs.append(operand)
+        params = [Value(param.type, param.name) for param in source.params]
+        mapping.update(zip(source.params, params, strict=True))
         copies = clone_ops(source.ops, mapping)
         (yielded,) = source.results
-        produced = mapping.get(yielded, yielded)
+        self.splice(op, made.result, mapping.get(yielded, yielded), params, elementwise_inputs(made), copies)
+        self.merge_inputs(op)
+
+    def splice(
+        self, op: Op, value: Value, produced: Value, params: list[Value], inputs: list[Value], ops: Sequence[Op]
+    ) -> None:
+        """Let the block compute an input itself, as `produced`, by these ops from these inputs."""
+        (body,) = op.blocks
         rename: dict[Value, Value] = {}
         for param, operand in zip(body.params, elementwise_inputs(op), strict=True):
             if operand is value:
@@ -263,10 +262,9 @@ class _Fuser:
                 inputs.append(operand)
         rows = list(zip(_outputs(op), self.places(op), body.results, strict=True))
         _rename(body, rename)
-        body.ops[0:0] = copies
+        body.ops[0:0] = ops
         body.params = params
         self.rebuild(op, inputs, [(kind, place, rename.get(v, v)) for kind, place, v in rows])
-        self.merge_inputs(op)
 
     def merge_inputs(self, op: Op) -> None:
         """Each operand once."""
@@ -350,30 +348,6 @@ class _Fuser:
         self.merge_inputs(other)
         for result in other.results:
             self.maker[result] = other
-
-
-Start = tuple[int, Value]  # the number of a carried array and the one it starts from
-
-
-def _permuted(function: Function) -> dict[Value, tuple[Op, list[Start]]]:
-    """Loop parameters that every trip only passes on, with the starts of all those whose place they may take."""
-    found: dict[Value, tuple[Op, list[Start]]] = {}
-    for op in function.body.walk():
-        if op.name not in ("for", "while"):
-            continue
-        fixed = 1 if op.name == "for" else 0
-        body, starts = op.blocks[-1], op.operands[fixed:]
-        params = body.params[fixed:]
-        place = {v: i for i, v in enumerate(params)}
-        follows = [place.get(v) if is_reference(v.type) else None for v in body.results]
-        for i, param in enumerate(params):
-            cycle, at = [i], follows[i]
-            while at is not None and at not in cycle:
-                cycle.append(at)
-                at = follows[at]
-            if at is not None and is_reference(param.type):
-                found[param] = (op, [(j, starts[j]) for j in cycle])
-    return found
 
 
 def _rename(body: Block, mapping: dict[Value, Value]) -> None:

@@ -5,8 +5,9 @@
     s = for n, r: body (k, t) yield w   objects T, S for t and s; one class {A, T, S, the object of w}
 
 A class may be promoted if all that is done to it can be done element by element, and it leaves the function at most
-once.  Where control merges arrays, the merged values stand for the same memory as what flows in: then all writes must
-come before the first merge, from there on the elements are mere values.
+once.  Where control merges arrays, the merged values stand for the same memory as what flows in.  So either all writes
+come before the first merge, and from there on the elements are mere values; or no array is used any more after it has
+flowed on, so that there is one name for each memory at any time.
 """
 
 from __future__ import annotations
@@ -34,20 +35,32 @@ _NEVER = 1 << 60
 class Object:
     """Some memory: an allocation, or what control merges (then it is one of several).
 
-    depth: the nesting of the block that makes it.  last_write, first_merge: positions in that block.
+    depth: the nesting of the block that makes it.  last_write, last_use, first_merge: positions in that block.
+    flows: the merges that it flows into.  shared: what it flows into is not the only name of the memory.
     """
 
     shape: tuple[int, ...]
     depth: int
     merged: bool
     last_write: int = -1
+    last_use: int = -1
     first_merge: int = _NEVER
+    flows: set[tuple[Op, int, bool]] = field(default_factory=set)
+    shared: bool = False
     parent: Object | None = None
     # Of the class, at its representative:
     members: list[Object] = field(default_factory=list)
     bad: bool = False
     used: bool = False
     returned: int = 0
+
+    def alone(self) -> bool:
+        """Nobody uses the memory under this name once it has flowed on."""
+        return not self.shared and len(self.flows) < 2 and (not self.flows or self.last_use < self.first_merge)
+
+    def late(self) -> bool:
+        """Is it written when it may have several names."""
+        return self.last_write >= (0 if self.merged else self.first_merge)
 
     def root(self) -> Object:
         found = self
@@ -78,12 +91,15 @@ class Layouts:
     """The layouts of a function's small arrays and the objects that may be promoted.
 
     `written[op]`: the objects from outside a structured op that something inside it writes.
+    `products[op]`: the rows, the terms of each sum, and the columns of a product that may be written out.
     """
 
     def __init__(self, function: Function) -> None:
         self.of: dict[Value, Layout] = {}
         self.written: dict[Op, list[Object]] = {}
+        self.products: dict[Op, tuple[int, int, int]] = {}
         self.constants: dict[Value, int] = {}
+        self._expanded: dict[Value, int] = {}
         self._positions: list[int] = []
         self._stack: list[tuple[Op, Block]] = []
         self._pairs: list[tuple[Object, Object]] = []
@@ -92,7 +108,9 @@ class Layouts:
         self._block(function.body)
         for value in function.body.results:
             if value in self.of:
-                self.of[value].object.root().returned += 1
+                o = self.of[value].object
+                o.root().returned += 1
+                o.last_use = len(function.body.ops)
         self._judge()
 
     def promoted(self, value: Value) -> Layout | None:
@@ -118,7 +136,8 @@ class Layouts:
             if root.returned > 1 or (root.returned and not root.used):
                 root.bad = True
         for o in self._objects:
-            if any(m.merged for m in o.root().members) and o.last_write >= o.first_merge:
+            members = o.root().members
+            if o.late() and not all(m.alone() for m in members):
                 o.root().bad = True
 
     # -------------------------------------------------------------------------------------------------- noting
@@ -146,7 +165,9 @@ class Layouts:
 
     def _use(self, value: Value) -> None:
         if value in self.of:
-            self.of[value].object.root().used = True
+            o = self.of[value].object
+            o.root().used = True
+            o.last_use = max(o.last_use, self._positions[o.depth])
 
     def _write(self, value: Value) -> None:
         layout = self.of.get(value)
@@ -154,8 +175,7 @@ class Layouts:
             return
         o = layout.object
         o.last_write = max(o.last_write, self._positions[o.depth])
-        if o.merged:
-            o.root().bad = True
+        o.last_use = max(o.last_use, o.last_write)
         for op, block in self._stack[o.depth :]:
             if op.name == "while" and block is op.blocks[0]:
                 o.root().bad = True  # what a condition does does not reach the body
@@ -163,8 +183,8 @@ class Layouts:
             if o not in objects:
                 objects.append(o)
 
-    def _merge(self, source: Value, target: Object | None) -> None:
-        """Memory of `source` flows into the object."""
+    def _merge(self, source: Value, target: Object | None, flow: tuple[Op, int, bool]) -> None:
+        """Memory of `source` flows into the object.  `flow`: the op, the place, is it at the end of a loop's body."""
         layout = self.of.get(source)
         if layout is None or target is None or layout.shape != target.shape:
             self._bad(source)
@@ -173,6 +193,9 @@ class Layouts:
             return
         o = layout.object
         o.first_merge = min(o.first_merge, self._positions[o.depth])
+        o.flows.add(flow)
+        if any(op.name != "if" for op, _ in self._stack[o.depth :]):
+            o.shared = True  # each trip flows from the same memory
         o.root().used = True
         self._union(o, target)
 
@@ -190,8 +213,8 @@ class Layouts:
         """Walk a block of a structured op; `merges`: which objects receive what it yields."""
         self._stack.append((op, block))
         self._block(block)
-        for source, target in merges:
-            self._merge(source, target)
+        for place, (source, target) in enumerate(merges):
+            self._merge(source, target, (op, place, True))
         self._positions.pop()
         self._stack.pop()
 
@@ -224,6 +247,8 @@ class Layouts:
 
     def _view(self, op: Op) -> None:
         array, *rest = op.operands
+        if op.name == "view_expand":
+            self._expanded[op.result] = int(str(op.attrs["axis"]))
         layout = self.of.get(array)
         if layout is None:
             return
@@ -249,7 +274,8 @@ class Layouts:
         space = space_of(op, self.constants)
         arrays = [v for v in (*elementwise_inputs(op), *elementwise_targets(op)) if v in self.of]
         count = int(np.prod(space, dtype=np.int64)) if space is not None else _NEVER
-        if space is None or count > MOST_ELEMENTS or count * count_ops(op.blocks[0]) > MOST_OPS:
+        fits = space is not None and all(_fits(self.of[v].shape, space) for v in arrays)
+        if space is None or not fits or count > MOST_ELEMENTS or count * count_ops(op.blocks[0]) > MOST_OPS:
             for value in arrays:
                 self._bad(value)
             return
@@ -263,17 +289,30 @@ class Layouts:
 
     def _product(self, op: Op) -> None:
         *target, a, b = op.operands
-        x, y = self.of.get(a), self.of.get(b)
-        if x is None or y is None or x.shape[0] * x.shape[1] * y.shape[1] > MOST_PRODUCTS:
+        x, y = self._sides(a), self._sides(b)
+        m, k, n = x[0], max(x[1], y[0]), y[1]
+        layouts = [self.of.get(v) for v in op.operands]
+        fits = {x[1], y[0]} <= {k, -1} and all(t not in self.of or self.of[t].shape == (m, n) for t in target)
+        if min(m, k, n) < 0 or not fits or m * k * n > MOST_PRODUCTS or not any(layouts):
             for value in op.operands:
                 self._bad(value)
             return
+        self.products[op] = (m, k, n)
         self._use(a)
         self._use(b)
         for value in target:
             self._write(value)
         for value in op.results:
-            self._make(value, (x.shape[0], y.shape[1]))
+            self._make(value, (m, n))
+
+    def _sides(self, matrix: Value) -> tuple[int, int]:
+        """The sizes of a factor; -1 for those that are not known.  A vector has one of size 1."""
+        layout = self.of.get(matrix)
+        if layout is not None:
+            rows, columns = layout.shape
+            return rows, columns
+        axis = self._expanded.get(matrix)
+        return (1 if axis == 0 else -1), (1 if axis == 1 else -1)
 
     def _structured(self, op: Op) -> None:
         if op.name == "if":
@@ -288,11 +327,11 @@ class Layouts:
             entered[block] = [self._entered(init, param) for init, param in params]
             self._positions.pop()
         for block in op.blocks:
-            for init, target in zip(inits, entered[block], strict=True):
-                self._merge(init, target)
+            for place, (init, target) in enumerate(zip(inits, entered[block], strict=True)):
+                self._merge(init, target, (op, place, False))
         results = [self._entered(init, value) for init, value in zip(inits, op.results, strict=True)]
-        for init, target in zip(inits, results, strict=True):
-            self._merge(init, target)
+        for place, (init, target) in enumerate(zip(inits, results, strict=True)):
+            self._merge(init, target, (op, place, False))
         last = op.blocks[-1]
         for block in op.blocks:
             self._nested(op, block, zip(block.results, entered[block], strict=True) if block is last else iter(()))
@@ -305,14 +344,21 @@ class Layouts:
     def _branches(self, op: Op) -> None:
         for block in op.blocks:
             self._nested(op, block, iter(()))
-        for value, *sources in zip(op.results, *(b.results for b in op.blocks), strict=True):
+        for place, (value, *sources) in enumerate(zip(op.results, *(b.results for b in op.blocks), strict=True)):
             layouts = [self.of.get(v) for v in sources]
             first = layouts[0]
             target = None if first is None else self._make(value, first.shape, merged=True)
             for source, block in zip(sources, op.blocks, strict=True):
                 self._positions.append(len(block.ops))
-                self._merge(source, target)
+                self._stack.append((op, block))
+                self._merge(source, target, (op, place, False))
+                self._stack.pop()
                 self._positions.pop()
+
+
+def _fits(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
+    """Can an array of the shape be read over the space; what stands behind a check that fails may not."""
+    return all(n in (1, m) for n, m in zip(reversed(shape), reversed(space), strict=False))
 
 
 def _shown(op: Op, grid: Any, numbers: list[int | None]) -> Any:

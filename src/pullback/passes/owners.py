@@ -22,8 +22,8 @@ __all__ = ["Carrier", "Exit", "Survey", "Token"]
 # Operand positions that may hold a reference without keeping it; None: all.
 _BORROWING: dict[str, frozenset[int] | None] = {
     "array_size": None, "array_get": None, "array_inc": None, "array_swap": None, "array_same": None,
-    "array_overlap": None, "elementwise": None, "matmul": None, "matmul_inc": None, "buffer_get": None,
-    "buffer_inc": None, "buffer_put": frozenset({0}),
+    "array_overlap": None, "array_contiguous": None, "array_fits": None, "elementwise": None, "matmul": None,
+    "matmul_inc": None, "buffer_get": None, "buffer_inc": None, "buffer_put": frozenset({0}),
 }  # fmt: skip
 
 _SHELVED = ("buffer_put", "buffer_get", "free")
@@ -73,7 +73,7 @@ def _owning(function: Function, program: Program, shelves: dict[Value, Value]) -
 
     Buffers that may have a shelf are among them if one of their kind holds such an array.
     """
-    found: set[Value] = set()
+    found: set[Value] = set(lent_to(function, program))
     before = -1
     while len(found) > before:
         before = len(found)
@@ -96,7 +96,16 @@ def _owning(function: Function, program: Program, shelves: dict[Value, Value]) -
 
 def _returns_owners(op: Op, program: Program) -> bool:
     callee = op.attrs.get("callee")
-    return op.name == "call" and callee != program.entry and callee in program.functions
+    known = op.name == "call" and callee != program.entry and callee in program.functions
+    return known and any(isinstance(v.type, ArrayRef) for v in op.results)
+
+
+def lent_to(function: Function, program: Program) -> list[Value]:
+    """The parameters whose owners a function gets as well: all its arrays, if it returns arrays and so owners."""
+    body = function.body
+    if function.name == program.entry or not any(isinstance(v.type, ArrayRef) for v in body.results):
+        return []
+    return [v for v in body.params if isinstance(v.type, ArrayRef)]
 
 
 @dataclass(slots=True, eq=False)
@@ -105,7 +114,7 @@ class Token:
 
     made: the position of what makes it; last: of the last op that uses the memory; nested: of the last one with a use
     inside it.  escaped: never freed.  moved: handed on.  handle: the owner, made where an allocation needs one.
-    fetch: the buffer_get that found it, unless it is new.  handed: it has left through an exit.
+    fetch: the buffer_get that found it, unless it is new.  handed: it has left through an exit.  borrowed: a caller's.
     """
 
     block: Block
@@ -119,6 +128,7 @@ class Token:
     handle: Value | None = None
     fetch: Op | None = None
     handed: bool = False
+    borrowed: bool = False
 
     def owner(self) -> Value:
         if self.handle is None:
@@ -137,12 +147,16 @@ class Exit:
 
 @dataclass(slots=True)
 class Carrier:
-    """A structured op, or a call, that hands owners on: the new results, parameters and what they are filled from."""
+    """A structured op, or a call, that hands owners on: the new results, parameters and what they are filled from.
+
+    lent: the owners that a call gets, and leaves where they are.
+    """
 
     op: Op
     results: list[Value]
     params: dict[Block, list[Value]] = field(default_factory=dict)
     exits: list[Exit] = field(default_factory=list)
+    lent: Exit | None = None
 
 
 class Survey:
@@ -161,6 +175,9 @@ class Survey:
         self.moves: list[tuple[Block, int, Op]] = []  # of such buffers, in and out of another one
         self.position: dict[Block, int] = {}
         self.current: list[Block] = []
+        self.borrowed = [Value(OWNER) for _ in lent_to(function, program)]
+        for value, owner in zip(lent_to(function, program), self.borrowed, strict=True):
+            self.token(value, function.body, owner, -1, counted=True).borrowed = True
         self.block(function.body)
         self.returned: list[Token | None] = []
         entry = function.name == program.entry
@@ -220,7 +237,7 @@ class Survey:
             self.plain(block, op, position)
 
     def plain(self, block: Block, op: Op, position: int) -> None:
-        borrowing = None if _keeps_nothing(op) else _BORROWING.get(op.name, frozenset())
+        borrowing = None if self.keeps_nothing(op) else _BORROWING.get(op.name, frozenset())
         if op.operands and op.operands[0] in self.shelves:
             self.shelved(block, op, position)
             borrowing = None if op.name == "buffer_put" and op.operands[2] not in self.shelves else borrowing
@@ -233,12 +250,12 @@ class Survey:
                 if is_reference(value.type):
                     self.token(value, block, value, position, counted=False)
         elif _returns_owners(op, self.program):
+            given = [self.owner.get(v) for v in op.operands if isinstance(v.type, ArrayRef)]
             arrays = [v for v in op.results if isinstance(v.type, ArrayRef)]
-            if arrays:
-                carrier = Carrier(op, [Value(OWNER) for _ in arrays])
-                self.carriers.append(carrier)
-                for value, owner in zip(arrays, carrier.results, strict=True):
-                    self.token(value, block, owner, position, counted=True)
+            carrier = Carrier(op, [Value(OWNER) for _ in arrays], lent=Exit(block, position, given))
+            self.carriers.append(carrier)
+            for value, owner in zip(arrays, carrier.results, strict=True):
+                self.token(value, block, owner, position, counted=True)
 
     def shelved(self, block: Block, op: Op, position: int) -> None:
         """Something done to a buffer that has a buffer of owners beside it."""
@@ -278,9 +295,8 @@ class Survey:
             for i, owner in zip(places, carrier.results, strict=True):
                 self.token(op.results[i], block, owner, position, counted=True)
 
-
-def _keeps_nothing(op: Op) -> bool:
-    """A call that returns no reference and gets no record or buffer has nowhere to keep its arguments."""
-    if op.name != "call" or any(is_reference(v.type) for v in op.results):
-        return False
-    return not any(isinstance(v.type, Box | Buffer) for v in op.operands)
+    def keeps_nothing(self, op: Op) -> bool:
+        """A call that neither gets nor returns a record or buffer can keep its arguments only in results it owns."""
+        if op.name != "call" or any(isinstance(v.type, Box | Buffer) for v in (*op.operands, *op.results)):
+            return False
+        return _returns_owners(op, self.program) or not any(is_reference(v.type) for v in op.results)

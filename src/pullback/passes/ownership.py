@@ -16,8 +16,9 @@ An array that leaves its block through a loop or a branch takes its owner along:
 
 Owners are counted: a block that yields what another one owns, or the same twice, adds one with `array_retain`.  Null
 owns nothing: memory of the caller, or memory that lives to the end of the outermost call because it was stored in a
-record, or given to a call that might keep it.  Functions but the entry return owners after their results.  A buffer of
-arrays that is only put, read and freed here has a second one beside it, of the owners of what is put.
+record, or given to a call that might keep it.  Functions but the entry return owners after their results; those that
+do get the owners of their arrays after their parameters, as what they return may be one of these.  A buffer of arrays
+that is only put, read and freed here has a second one beside it, of the owners of what is put.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class _Writer:
         for block, position, op in (*survey.frees, *survey.moves):
             operands = [survey.shelves.get(v, v) for v in op.operands]
             self.after(block, position, Op(op.prim, operands, [survey.shelves[v] for v in op.results], span=op.span))
+        function.body.params += survey.borrowed
         if not entry:
             function.body.results += self.hand(Exit(function.body, None, survey.returned))
         for token in self.tokens():
@@ -79,15 +81,29 @@ class _Writer:
                 place.block.results += owners
             else:
                 op.operands += owners
+        if carrier.lent is not None:
+            op.operands += self.lend(carrier.lent)
+
+    def lend(self, place: Exit) -> list[Value]:
+        """The owners of what a call looks at; it leaves their counts as they are, or adds to them."""
+        owners: list[Value] = []
+        for token in place.tokens:
+            if token is not None:
+                token.handed = True
+            owners.append(self.null(place) if token is None else token.owner())
+        return owners
+
+    def null(self, place: Exit) -> Value:
+        null = Op(get("box_null"), (), [Value(OWNER)], {"name": OWNER.name})
+        self.add(place, null)
+        return null.result
 
     def hand(self, place: Exit) -> list[Value]:
         """The owners that go along: moved where this is the end of them here, else one more."""
         owners: list[Value] = []
         for token in place.tokens:
             if token is None:
-                null = Op(get("box_null"), (), [Value(OWNER)], {"name": OWNER.name})
-                self.add(place, null)
-                owners.append(null.result)
+                owners.append(self.null(place))
                 continue
             owners.append(token.owner())
             token.handed = True
@@ -98,7 +114,7 @@ class _Writer:
         return owners
 
     def ends(self, token: Token, place: Exit) -> bool:
-        if token.block is not place.block or token.escaped or token.moved:
+        if token.block is not place.block or token.escaped or token.moved or token.borrowed:
             return False
         return place.position is None or (token.last == place.position and token.nested != place.position)
 
@@ -116,6 +132,10 @@ class _Writer:
     def settle(self, token: Token) -> None:
         """Make the owner of an allocation where one is wanted; free what ends here."""
         block, made = token.block, token.made
+        if token.borrowed:
+            if token.escaped:  # then it lives to the end of the outermost call
+                self.after(block, -1, Op(get("array_retain"), [token.value], span=UNKNOWN))
+            return
         if token.fetch is not None:
             if not token.handed and not token.escaped and self.outlived(token, token.fetch.operands[0]):
                 return

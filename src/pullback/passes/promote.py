@@ -219,8 +219,8 @@ class _Promoter:
 
     def product(self, e: Emitter, op: Op) -> None:
         *target, a, b = op.operands
-        (m, k), (_, n) = self.layouts.of[a].shape, self.layouts.of[b].shape
-        x, y = self.read(e, a, (m, k)), self.read(e, b, (k, n))
+        m, k, n = self.layouts.products[op]
+        x, y = self.factor(e, a, (m, k)), self.factor(e, b, (k, n))
         values = [
             self.dot(e, [x[i * k + t] for t in range(k)], [y[t * n + j] for t in range(k)], _element(a))
             for i in range(m) for j in range(n)
@@ -229,6 +229,12 @@ class _Promoter:
             self.write(e, target[0], (m, n), values, add=True)
         else:
             self.new(e, op.result, (m, n), values)
+
+    def factor(self, e: Emitter, matrix: Value, shape: tuple[int, int]) -> list[Value]:
+        """The elements of a factor, which has exactly this shape."""
+        if self.layouts.promoted(matrix) is not None:
+            return self.read(e, matrix, shape)
+        return [e("array_get", matrix, *(e.integer(i) for i in index)) for index in np.ndindex(*shape)]
 
     def dot(self, e: Emitter, x: list[Value], y: list[Value], type_: Scalar) -> Value:
         times = "and_" if type_ == BOOL else "mul"

@@ -113,7 +113,8 @@ class _Simplifier(Walker):
             self.elementwise(op)
 
     def elementwise(self, op: Op) -> None:
-        """Constant scalars that are passed in become constants of the block."""
+        """Constant scalars that are passed in become constants of the block; arrays have types that know the most."""
+        op.operands = [self.known_best(v) for v in op.operands]
         outer = self.home, self.constants
         self.home, self.constants = [], {}
         for param, value in zip(op.blocks[0].params, elementwise_inputs(op), strict=True):
@@ -124,6 +125,12 @@ class _Simplifier(Walker):
         op.blocks[0].ops[:0] = self.home
         self.home, self.constants = outer
         self.append(op)
+
+    def known_best(self, value: Value) -> Value:
+        """The same array before its type was told less."""
+        while (op := self.definition(value, "view_relax")) is not None:
+            value = op.operands[0]
+        return value
 
     def replace(self, op: Op, values: Sequence[Value]) -> None:
         """The values stand for the op's results; the op is gone."""

@@ -8,8 +8,8 @@
         yield (add a, v)                       for (sub n, m), t:         the body as it was, k counted from m on
 
 The rest fails at its first trip, after what that trip does before the check, exactly as the whole loop would; when all
-indices are right it has no trips.  Only loops all of whose checks are of this kind are split, and only small ones, as
-the body is written twice.  It belongs at the end: before differentiation it would double the work there.
+indices are right it has no trips.  Other checks stay in both parts.  Only small loops are split, as the body is written
+twice.  It belongs at the end: before differentiation it would double the work there.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class _Splitter:
     def __init__(self) -> None:
         self.constants: dict[Value, Op] = {}
         self.mapping: dict[Value, Value] = {}
+        self.asked: set[Op] = set()  # checks that the first part of a loop does without
 
     def block(self, block: Block) -> None:
         mapping = self.mapping
@@ -71,7 +72,7 @@ class _Splitter:
         block.results = [mapping.get(v, v) for v in block.results]
 
     def indices(self, loop: Op) -> list[_Index | _Fixed]:
-        """What the checks of the body ask, if all of them ask it of indices; empty if the loop is not to be split."""
+        """What the checks of the body ask of indices; empty if the loop is not to be split."""
         body = loop.blocks[0]
         if count_ops(body) > _MOST:
             return []
@@ -81,9 +82,9 @@ class _Splitter:
             makers.update((value, op) for value in op.results)
             if op.name == "check":
                 index = self.index(op.operands[0], body, makers)
-                if index is None:
-                    return []
-                found.append(index)
+                if index is not None:
+                    found.append(index)
+                    self.asked.add(op)
             elif op.name in CALLS or op.name == "while" or any(o.name == "check" for b in op.blocks for o in b.walk()):
                 return []
         return found
@@ -144,16 +145,17 @@ class _Splitter:
         return e("select", e("ge", offset, zero), e("sub", size, offset), zero)
 
     def unchecked(self, body: Block) -> Block:
-        """A copy without checks; every index is in range, so it need not be wrapped either."""
+        """A copy without the checks of indices; every index is in range, so it need not be wrapped either."""
         copy = clone_block(body, {})
         mapping: dict[Value, Value] = {}
         kept: list[Op] = []
-        asked = {op.operands[0] for op in copy.ops if op.name == "check"}
-        tests = {op.operands[0] for op in copy.ops if op.results and op.results[0] in asked}
+        asked = {op for op, original in zip(copy.ops, body.ops, strict=True) if original in self.asked}
+        conditions = {op.operands[0] for op in asked}
+        tests = {op.operands[0] for op in copy.ops if op.results and op.results[0] in conditions}
         for op in copy.ops:
             if op.name == "wrap_index" and op.results[0] in tests:
                 mapping[op.results[0]] = op.operands[0]
-            elif op.name != "check":
+            elif op not in asked:
                 kept.append(op)
         copy.ops = kept
         substitute(copy, mapping)

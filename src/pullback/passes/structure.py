@@ -76,7 +76,7 @@ def _element(walker: Walker, op: Op) -> Value | None:
         elif view.prim.name == "view_transpose":
             perm = _permutation(view)
             indices = [indices[perm.index(axis)] for axis in range(len(perm))]
-        else:
+        elif view.prim.name != "view_relax":
             break
         op.operands = [view.operands[0], *indices, *rest]
     return None
