@@ -14,9 +14,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew; read each by eye")
 
 
-LIMITS = Path(__file__).parent / "known_limits.txt"
-
-
 # Files whose cases take long: under `make test` only these tests of them, on these engines, run.
 SAMPLED = {"test_mutation.py": ("test_value_and_arguments", "test_gradient"), "test_ad_mutation.py": ()}
 QUICK = ("compiled", "interpreter")
@@ -32,16 +29,10 @@ def is_sampled_out(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases of `known_limits.txt` (lines of node id, tab, reason) as expected failures."""
+    """Mark the cases that are sampled out as slow."""
     for item in items:
         if is_sampled_out(item):
             item.add_marker(pytest.mark.slow)
-    rows = [line.split("\t") for line in LIMITS.read_text().splitlines() if line and not line.startswith("#")]
-    reasons = {node: reason for node, reason in rows}
-    for item in items:
-        name = item.nodeid.removeprefix("tests/")
-        if name in reasons:
-            item.add_marker(pytest.mark.xfail(reason=reasons[name], strict=False))
 
 
 @pytest.fixture

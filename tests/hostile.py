@@ -2,6 +2,7 @@
 
 ``agrees`` runs a function in CPython and compiled on equal arguments: results, final arguments and the kind of failure
 must be the same. ``survives`` lets compiled code refuse what NumPy takes, by an exception of an ordinary kind.
+``agrees_everywhere`` does it without passes and in the interpreter too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import pullback as pb
-from mutating import arrays_in, fresh
+from mutating import ENGINES, arrays_in, fresh
 
 ORDINARY = (TypeError, ValueError, IndexError, MemoryError, ArithmeticError, RuntimeError)
 ORDINARY += (pb.CompileError,)
@@ -31,7 +32,8 @@ def same(actual: Any, expected: Any) -> bool:
         pairs = zip(actual, expected, strict=True)
         return len(actual) == len(expected) and all(same(left, right) for left, right in pairs)
     if isinstance(expected, np.ndarray):
-        return (actual.shape, actual.dtype) == (expected.shape, expected.dtype) and close(actual, expected)
+        alike = isinstance(actual, np.ndarray) and (actual.shape, actual.dtype) == (expected.shape, expected.dtype)
+        return alike and close(actual, expected)
     if isinstance(expected, np.generic):  # np.longlong and np.int64 are one dtype
         return isinstance(actual, np.generic) and actual.dtype == expected.dtype and close(actual, expected)
     return type(actual) is type(expected) and close(actual, expected)
@@ -58,9 +60,22 @@ def survives(function: Callable[..., Any], *arguments: Any) -> Any:
     return compared(function, arguments, may_refuse=True)
 
 
-def compared(function: Callable[..., Any], arguments: tuple[Any, ...], *, may_refuse: bool) -> Any:
+def agrees_everywhere(function: Callable[..., Any], *arguments: Any) -> Any:
+    """As `agrees`, compiled with all passes, compiled with none, and interpreted."""
+    for engine in ("plain", "interpreter"):
+        compared(function, arguments, may_refuse=False, run=lambda f, given: ENGINES[engine].call(f, given))
+    return agrees(function, *arguments)
+
+
+def _compiled_call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return compiled(function)(*arguments)
+
+
+def compared(
+    function: Callable[..., Any], arguments: tuple[Any, ...], *, may_refuse: bool, run: Any = _compiled_call
+) -> Any:
     theirs, ours = fresh(arguments), fresh(arguments)
-    expected, actual = outcome(function, theirs), outcome(compiled(function), ours)
+    expected, actual = outcome(function, theirs), outcome(run, (function, ours))
     if isinstance(actual, Exception):
         assert_ordinary(actual)
         if may_refuse:

@@ -18,6 +18,7 @@ from pullback.infer.entry import Entry, Request, infer_entry
 from pullback.infer.ops import Inference
 from pullback.infer.registry import public_names
 from pullback.ir.node import Function
+from pullback.runtime.state import NOTHING_HELD, Held
 
 __all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
 
@@ -25,6 +26,8 @@ DEFAULT = Options()
 _MEANINGS = (creation, derivatives, extrema, math_functions, numpy_functions, python_functions, reductions, shapes)
 
 
-def new_session(parse: Callable[[FunctionType], Function], options: Options = DEFAULT) -> Session:
-    """A compilation that has seen nothing yet; `parse` is the front end."""
-    return Session(parse, Inference, options)
+def new_session(
+    parse: Callable[[FunctionType], Function], options: Options = DEFAULT, held: Held = NOTHING_HELD
+) -> Session:
+    """A compilation that has seen nothing yet; `parse` is the front end, `held` what places outside hold."""
+    return Session(parse, Inference, options, held)

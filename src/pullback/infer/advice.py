@@ -52,7 +52,7 @@ _HELP = {
 }  # fmt: skip
 _PLAIN = "write it out as a Python function"
 _LIBRARY = sysconfig.get_path("stdlib")
-_FOREIGN = ("numpy", "scipy", "pullback.api")
+_FOREIGN = ("numpy", "scipy", "pullback.api", "pullback.checking")
 
 
 def is_foreign(function: python_types.FunctionType) -> bool:

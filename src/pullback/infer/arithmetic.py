@@ -14,7 +14,7 @@ from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.linear import matmul
-from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.numbers import as_number, convert, fitted, promote
 from pullback.infer.samples import BINARY, UNARY, python_error
 from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Value
@@ -33,7 +33,7 @@ from pullback.types import (
     with_items,
 )
 
-__all__ = ["OVERFLOW", "binary", "number_binary", "power", "python_message", "unary"]
+__all__ = ["DIVISION", "OVERFLOW", "binary", "number_binary", "power", "python_message", "unary"]
 
 MOST_ITEMS = 1000  # of a repeated tuple
 MOST_POWI = 32  # literal exponents up to this are expanded to multiplications
@@ -72,7 +72,8 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
             case Number(), Number():
                 return number_binary(cx, operator, x, y)
             case (Array() | Number(), Array() | Number()):
-                return elementwise(cx, [x, y], lambda cx, items: number_binary(cx, operator, *items))
+                pair = fitted(cx, [x, y])
+                return elementwise(cx, pair, lambda cx, items: number_binary(cx, operator, *items))
             case (Tuple(p), Tuple(q)) | (List(p), List(q)) if operator == "+":
                 return AV(with_items(x.type, (*p, *q)), (*x.values, *y.values))
             case (Tuple() | List(), Number(DType.I64 | DType.BOOL)) if operator == "*":
@@ -120,7 +121,7 @@ def _operand_help(operator: str, x: Type, y: Type) -> str:
 
 def number_binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     """`a operator b` for two numbers."""
-    a, b = as_number(cx, a), as_number(cx, b)
+    a, b = fitted(cx, [as_number(cx, a), as_number(cx, b)])
     assert isinstance(a.type, Number) and isinstance(b.type, Number)
     result = promote(a.type, b.type)
     if operator == "**":

@@ -12,14 +12,16 @@ from collections.abc import Mapping, Sequence
 from pullback.infer.arithmetic import binary, number_binary
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import array_sizes, broadcast, shape_text
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import set_fancy
-from pullback.infer.filling import apart, element, fill, fits, writable, write
+from pullback.infer.filling import apart, element, fill, writable, write
 from pullback.infer.indexing import subscript
-from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.numbers import as_number, convert, fitted, promote
 from pullback.infer.registry import HANDLERS
+from pullback.infer.structures import attribute
 from pullback.infer.values import AV
-from pullback.infer.views import element_indices, fancy_parts, index_parts, is_element, view
+from pullback.infer.views import element_indices, fancy_parts, holds_scalar_arrays, index_parts, is_element, view
 from pullback.types import NONE, Array, Builtin, Constant, Dict, DType, List, Number, Tuple, show
 
 __all__ = ["inplace", "inplace_item", "set_item"]
@@ -41,7 +43,7 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
         return
     parts = index_parts(cx, subject, index)
     if isinstance(value.type, Tuple | List) and not is_element(subject, parts):
-        value = call(cx, AV(Builtin("numpy.array")), [value], {})
+        value = call(cx, AV(Builtin("numpy.array")), [value], {"dtype": attribute(cx, subject, "dtype")})
     if fancy_parts(parts):
         set_fancy(cx, subject, parts, value)
         return
@@ -79,9 +81,27 @@ def _inplace_array(cx: Frame, operator: str, target: AV, value: AV) -> None:
         raise cx.error(f"unsupported operand types for {operator}=: {show(target.type)} and {show(value.type)}")
     _same_kind(cx, operator, target.type, value)
     if isinstance(value.type, Array):
+        _require_room(cx, target, value)
         value = apart(cx, target, value)
-        fits(cx, target, value)
+    value = fitted(cx, [target, value])[1]
     write(cx, target, [target, value], lambda cx, items: number_binary(cx, operator, *items))
+
+
+def _require_room(cx: Frame, target: AV, value: AV) -> None:
+    """The shape that both broadcast to must be the target's own."""
+    assert isinstance(target.type, Array) and isinstance(value.type, Array)
+    if value.type.rank > target.type.rank:
+        raise cx.error(
+            f"could not broadcast an array of rank {value.type.rank} into one of rank {target.type.rank}",
+            f"{show(value.type)} into {show(target.type)}",
+        )
+    shape = [extent.size for extent in broadcast(cx, (target, value), (target, value, target))]
+    m = array_sizes(cx, target)
+    wrong = (f"non-broadcastable output operand with shape {shape_text(0, len(m))} doesn't match the broadcast shape "
+             f"{shape_text(len(m), len(m))}")  # fmt: skip
+    for size, common in zip(m, shape, strict=True):
+        if size is not common:
+            cx.check(cx.e("eq", size, common), "ValueError", wrong, *m, *shape, shapes=True)
 
 
 def _same_kind(cx: Frame, operator: str, target: Array, value: AV) -> None:
@@ -106,7 +126,8 @@ def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, valu
         held = isinstance(target.type, Dict | List) and isinstance(item.type, Array)
         if not held and not isinstance(target.type, Array):
             writable(cx, target)
-        if held or (isinstance(item.type, Array) and not fancy_parts(index_parts(cx, target, where))):
+        copied = not held and (holds_scalar_arrays(where) or fancy_parts(index_parts(cx, target, where)))
+        if held or (isinstance(item.type, Array) and not copied):
             # What a dict or list holds stays the same array.
             _inplace_array(cx, operator, item, other)
         else:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from pullback.infer.arithmetic import DIVISION
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes, elementwise
+from pullback.infer.elementwise import array_sizes, elementwise, made_like, require_room
 from pullback.infer.engine import Frame
-from pullback.infer.filling import copy, element
+from pullback.infer.filling import copy, element, shaped
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT, known_ones
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS, Handler, prelude
-from pullback.infer.values import AV, items_of
-from pullback.infer.views import integer
+from pullback.infer.values import AV, MISSING, items_of
+from pullback.infer.views import array_of, integer
 from pullback.ir.node import Value
 from pullback.types import Array, Builtin, Constant, DType, List, NoneType, Number, Scalar, Tuple, show
 
@@ -54,12 +56,13 @@ def arguments_of(
     return found
 
 
-def sizes_of(cx: Frame, shape: AV) -> list[Value]:
-    """A shape argument (an int or a tuple of ints) as machine ints, checked not to be negative."""
+def sizes_of(cx: Frame, shape: AV, dtype: DType) -> list[Value]:
+    """A shape argument (an int or a tuple of ints) as machine ints: not negative, and not too large together."""
     parts = items_of(shape) if isinstance(shape.type, Tuple | List) else [shape]
     sizes = [integer(cx, part) for part in parts]
     for size in sizes:
         cx.check(cx.e("ge", size, cx.e.integer(0)), "ValueError", "negative dimensions are not allowed")
+    require_room(cx, sizes, dtype)
     return sizes
 
 
@@ -71,9 +74,10 @@ def empty(cx: Frame, sizes: Sequence[Value], dtype: DType, name: str = "array_em
 
 
 def filled(cx: Frame, sizes: Sequence[Value], dtype: DType, number: AV) -> AV:
-    """A fresh array with every element set to a number."""
+    """A fresh array with every element set to a number: a Python int must fit, all else is cast as C does it."""
     fresh = empty(cx, sizes, dtype)
-    value = AV(Number(dtype, False), (element(cx, fresh, number),), number.literal)
+    literal = number.literal if dtype.is_float or isinstance(number.literal, int) else MISSING
+    value = AV(Number(dtype, False), (element(cx, fresh, number, exact=number.type == WEAK_INT),), literal)
     return elementwise(cx, [value], lambda cx, items: items[0], output="set", target=fresh)
 
 
@@ -91,7 +95,7 @@ def _made(name: str, number: float | None) -> Handler:
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             dtype = dtype_of(cx, found.get("dtype"))
-            return _numbered(cx, sizes_of(cx, operands[0]), dtype, number)
+            return _numbered(cx, sizes_of(cx, operands[0], dtype), dtype, number)
 
         return dispatch(cx, [found["shape"]], rule)
 
@@ -114,7 +118,8 @@ def _made_like(name: str, number: float | None) -> Handler:
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             model = _array_like(cx, operands[0])
-            return _numbered(cx, array_sizes(cx, model), dtype_of(cx, found.get("dtype"), _dtype(model)), number)
+            dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
+            return made_like(cx, model, lambda sizes: _numbered(cx, sizes, dtype, number))
 
         return dispatch(cx, [found["a"]], rule)
 
@@ -137,7 +142,8 @@ def _full(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         number = as_number(cx, operands[1])
         if not isinstance(number.type, Number):
             raise cx.error(f"np.full takes a number, not {show(number.type)}")
-        return filled(cx, sizes_of(cx, operands[0]), dtype_of(cx, found.get("dtype"), number.type.dtype), number)
+        dtype = dtype_of(cx, found.get("dtype"), number.type.dtype)
+        return filled(cx, sizes_of(cx, operands[0], dtype), dtype, number)
 
     return dispatch(cx, [found["shape"], found["fill_value"]], rule)
 
@@ -147,8 +153,9 @@ def _full_like(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     model = _array_like(cx, found["a"])
     dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
     return dispatch(
-        cx, [found["fill_value"]], lambda cx, operands: filled(cx, array_sizes(cx, model), dtype, operands[0])
-    )
+        cx, [found["fill_value"]],
+        lambda cx, operands: made_like(cx, model, lambda sizes: filled(cx, sizes, dtype, operands[0])),
+    )  # fmt: skip
 
 
 def _eye(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -157,12 +164,15 @@ def _eye(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         raise cx.error("np.eye with k is not supported yet", "", "write the diagonal in a loop")
     columns = found.get("M", found["N"])
     columns = found["N"] if isinstance(columns.type, NoneType) else columns
-    sizes = sizes_of(cx, AV(Tuple((found["N"].type, columns.type)), (*found["N"].values, *columns.values)))
-    fresh = empty(cx, sizes, dtype_of(cx, found.get("dtype")), "array_zeros")
+    dtype = dtype_of(cx, found.get("dtype"))
+    sizes = sizes_of(cx, AV(Tuple((found["N"].type, columns.type)), (*found["N"].values, *columns.values)), dtype)
+    fresh = empty(cx, sizes, dtype, "array_zeros")
     return call(cx, prelude(cx, "pullback.set_diagonal"), [fresh], {})
 
 
 # ----------------------------------------------------------------------------------------------- arange, linspace
+
+_TOO_LONG = "Maximum allowed size exceeded"
 
 
 def _arange(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -189,14 +199,9 @@ def _arange(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return dispatch(cx, given, rule)
 
 
-def _counter(cx: Frame, count: Value) -> Value:
-    """The ints 0, 1, ..., count - 1."""
-    found = call(cx, prelude(cx, "pullback.counter"), [empty(cx, [count], DType.I64)], {})
-    return found.value
-
-
 def _ramp(cx: Frame, count: Value, start: Value, step: Value, dtype: DType) -> AV:
     """Element k is start + k * step."""
+    require_room(cx, [count], dtype, _TOO_LONG)
     fresh = empty(cx, [count], dtype)
     numbers = [AV(Number(v.type.dtype, False), (v,)) for v in (start, step) if isinstance(v.type, Scalar)]
     return call(cx, prelude(cx, "pullback.ramp"), [fresh, *numbers], {})
@@ -205,19 +210,35 @@ def _ramp(cx: Frame, count: Value, start: Value, step: Value, dtype: DType) -> A
 def _int_range(cx: Frame, start: AV, stop: AV, step: AV, dtype: DType) -> AV:
     e = cx.e
     a, b, s = (convert(cx, av, DType.I64) for av in (start, stop, step))
-    cx.check(e("ne", s, e.integer(0)), "ZeroDivisionError", "division by zero")
-    count = e("maximum", e("neg", e("floordiv", e("sub", a, b), s)), e.integer(0))
-    return _ramp(cx, count, a, s, dtype)
+    zero = e.integer(0)
+    cx.check(e("ne", s, zero), "ZeroDivisionError", "division by zero")
+    cx.check(e("not_", e("sub_overflows", b, a)), "ValueError", _TOO_LONG)
+    if step.literal == 1:
+        return _ramp(cx, e("maximum", e("sub", b, a), zero), a, s, dtype)
+    down = e("lt", s, zero)
+    cx.check(e("not_", e("and_", down, e("sub_overflows", a, b))), "ValueError", _TOO_LONG)
+    count = e("maximum", e("neg", e("floordiv", e("sub", a, b), s)), zero)  # rounded up
+    away = e("xor_", down, e("lt", b, a))
+    return _ramp(cx, e("select", away, zero, count), a, s, dtype)
 
 
 def _float_range(cx: Frame, start: AV, stop: AV, step: AV, dtype: DType) -> AV:
     """NumPy's: ceil((stop - start) / step) elements, start + k * (the rounded step)."""
     e = cx.e
     a, b, s = (convert(cx, av, DType.F64) for av in (start, stop, step))
-    length = e("ceil", e("div", e("sub", b, a), s))
-    cx.check(e("isfinite", length), "ValueError", "arange: cannot compute length")
+    zero, one = e.like(0.0, a), e.like(1.0, a)
+    cx.check(e("ne", s, zero), "ZeroDivisionError", DIVISION["/", True])
+    gap = e("sub", b, a)
+    parts = e("div", gap, s)
+    # A quotient that underflows to 0 is still a step, if it goes the right way.
+    tiny = e("and_", e("eq", parts, zero), e("ne", gap, zero))
+    length = e("select", tiny, e("maximum", e("copysign", one, parts), zero), e("ceil", parts))
+    cx.check(e("not_", e("isnan", length)), "ValueError", "arange: cannot compute length")
+    cx.check(e("lt", e("abs", length), e.like(2.0**63, length)), "ValueError", _TOO_LONG)
     count = e("maximum", e("cast", length, to=DType.I64), e.integer(0))
-    return _ramp(cx, count, a, e("sub", e("add", a, s), a), dtype)
+    rounded = e("sub", e("add", a, s), a)
+    finite = e("select", e("isfinite", rounded), rounded, zero)  # infinite: the start is the only element
+    return _ramp(cx, count, a, finite, dtype)
 
 
 def _linspace(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -244,6 +265,8 @@ def _float(cx: Frame, av: AV) -> AV:
 
 def _array(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.array", ("object", "dtype", "copy"), given, keywords)
+    if "copy" in found and found["copy"].type != Constant(True):
+        raise cx.error("np.array copies here", "only copy=True is supported", "write np.asarray(...)")
     return dispatch(cx, [found["object"]], lambda cx, operands: _copied(cx, operands[0], found.get("dtype")))
 
 
@@ -258,12 +281,12 @@ def cast(cx: Frame, value: AV, dtype: DType) -> AV:
     assert isinstance(value.type, Array)
     if value.type.dtype is dtype:
         return copy(cx, value)
-    fresh = empty(cx, array_sizes(cx, value), dtype)
+    wanted = AV(replace(value.type, dtype=dtype), value.values)
 
     def item(cx: Frame, items: Sequence[AV]) -> AV:
-        return AV(Number(dtype, False), (element(cx, fresh, items[0]),))
+        return AV(Number(dtype, False), (element(cx, wanted, items[0], exact=False),))
 
-    return elementwise(cx, [value], item, output="set", target=fresh)
+    return elementwise(cx, [value], item)
 
 
 def _asarray(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -276,6 +299,19 @@ def _asarray(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         return _copied(cx, value, found.get("dtype"))
 
     return dispatch(cx, [found["a"]], rule)
+
+
+def _as_rows(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.ascontiguousarray: the array itself where it is contiguous, of at least one axis."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        (value,) = operands
+        assert isinstance(value.type, Array)
+        if value.type.rank == 0:
+            return array_of(cx.e("view_expand", value.value, axis=0), value.type, (True,))
+        return shaped(cx, value, array_sizes(cx, value), value.type.ones, whole=True)
+
+    return dispatch(cx, [_asarray(cx, given, keywords)], rule)
 
 
 def _leaves(cx: Frame, value: AV) -> tuple[list[int], list[AV]]:
@@ -294,7 +330,9 @@ def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
     """An array of the numbers in nested tuples and lists; of rows where the leaves are arrays."""
     shape, leaves = _leaves(cx, value)
     if any(isinstance(leaf.type, Array) for leaf in leaves):
-        return call(cx, AV(Builtin("numpy.stack")), [value], {})
+        rows = call(cx, AV(Builtin("numpy.stack")), [value], {})
+        wanted = dtype_of(cx, dtype, _dtype(rows))
+        return rows if wanted is _dtype(rows) else cast(cx, rows, wanted)
     kind: Number | None = None
     for leaf in leaves:
         if not isinstance(leaf.type, Number):
@@ -303,8 +341,14 @@ def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
     element_type = dtype_of(cx, dtype, kind.dtype if kind is not None else DType.F64)
     fresh = empty(cx, [cx.e.integer(n) for n in shape], element_type)
     for number, leaf in enumerate(leaves):
-        cx.e("array_swap", fresh.value, *_position(cx, number, shape), element(cx, fresh, leaf))
+        item = element(cx, fresh, leaf, exact=_is_item(shape, leaf))
+        cx.e("array_swap", fresh.value, *_position(cx, number, shape), item)
     return fresh
+
+
+def _is_item(shape: Sequence[int], leaf: AV) -> bool:
+    """Is a leaf converted as an item is: all but a NumPy scalar that is the whole array."""
+    return bool(shape) or not isinstance(leaf.type, Number) or leaf.type.weak
 
 
 def _as_array_of_unions(cx: Frame, shape: Sequence[int], leaves: Sequence[AV], dtype: AV | None) -> AV:
@@ -321,7 +365,8 @@ def _as_array_of_unions(cx: Frame, shape: Sequence[int], leaves: Sequence[AV], d
             kind = _both(kind, leaf.type)
         fresh = empty(cx, [cx.e.integer(n) for n in shape], dtype_of(cx, dtype, kind.dtype))
         for number, leaf in enumerate(operands):
-            cx.e("array_swap", fresh.value, *_position(cx, number, shape), element(cx, fresh, leaf))
+            item = element(cx, fresh, leaf, exact=_is_item(shape, leaf))
+            cx.e("array_swap", fresh.value, *_position(cx, number, shape), item)
         return fresh
 
     return dispatch(cx, leaves, rule)
@@ -341,9 +386,22 @@ def _position(cx: Frame, number: int, shape: Sequence[int]) -> list[Value]:
     return [cx.e.integer(i) for i in reversed(indices)]
 
 
-def _copy(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.copy", ("a", "order"), given, keywords)
-    return dispatch(cx, [found["a"]], lambda cx, operands: _copied(cx, operands[0], None))
+def _copier(name: str, usual: str) -> Handler:
+    """np.copy, which keeps the order of the elements, and the method, which lays them out row after row."""
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        found = arguments_of(cx, name, ("a", "order"), given, keywords)
+        order = getattr(found["order"].type, "value", None) if "order" in found else usual
+        if order not in ("C", "K"):
+            raise cx.error(f"{name} takes order='C' or order='K' here", "", "write .T.copy().T for order='F'")
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            whole = isinstance(operands[0].type, Array) and order == "C"
+            return copy(cx, operands[0], rows=True) if whole else _copied(cx, operands[0], None)
+
+        return dispatch(cx, [found["a"]], rule)
+
+    return handler
 
 
 def _astype(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -363,5 +421,6 @@ HANDLERS.update({
     "numpy.ones_like": _made_like("numpy.ones_like", 1.0), "numpy.empty_like": _made_like("numpy.empty_like", None),
     "numpy.full": _full, "numpy.full_like": _full_like, "numpy.eye": _eye, "numpy.identity": _eye,
     "numpy.arange": _arange, "numpy.linspace": _linspace, "numpy.array": _array, "numpy.asarray": _asarray,
-    "numpy.ascontiguousarray": _asarray, "numpy.copy": _copy, "ndarray.astype": _astype,
+    "numpy.ascontiguousarray": _as_rows, "numpy.copy": _copier("np.copy", "K"), "ndarray.copy": _copier("copy", "C"),
+    "ndarray.astype": _astype,
 })  # fmt: skip

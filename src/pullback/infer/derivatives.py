@@ -415,13 +415,14 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
         return cx.stop()
-    first = len(target.values)
-    wrt = tuple(i for i in range(first, len(operands)) if is_float(_some(operands[i])))
+    first, given = len(target.values), bound[: len(arguments) - 1]
+    end = first + sum(len(av.values) for av in given)  # defaults take no cotangent
+    wrt = tuple(i for i in range(first, end) if is_float(_some(operands[i])))
     box = cx.session.unique(f"residuals_{spec.name}")
     attrs: dict[str, object] = {"callee": spec.name, "wrt": wrt, "box": box}
     op = cx.e.append(get("vjp"), operands, attrs=attrs, types=[*slots(spec.result), Box(box)])
     out = AV(spec.result, tuple(op.results[:-1]))
-    gradient_type = Tuple(tuple(_gradient_type(av.type) for av in bound[: len(arguments) - 1]))
+    gradient_type = Tuple(tuple(_gradient_type(av.type) for av in given))
     kind = Pullback(box, spec.name, wrt, spec.result, gradient_type)
     pull = AV(kind, (op.results[-1], *_float_sizes(cx, op.results[:-1])))
     if has_aux:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import known_ones
@@ -15,9 +16,14 @@ from pullback.infer.values import AV, MISSING
 from pullback.ir.node import Block, Value
 from pullback.prims.array import elementwise_types
 from pullback.prims.base import get
-from pullback.types import Array, Constant, DType, Number, Scalar, Union, show
+from pullback.types import Array, ArrayRef, Constant, DType, Number, Scalar, Union, show
 
-__all__ = ["array_sizes", "broadcast", "elementwise", "reduce_sum", "require_equal"]
+__all__ = [
+    "TOO_BIG", "array_sizes", "broadcast", "elementwise", "made_like", "ordered_as", "product", "reduce_sum",
+    "require_equal", "require_room", "shape_text",
+]  # fmt: skip
+
+TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 
 ScalarRule = Callable[[Frame, Sequence[AV]], AV]
 
@@ -42,18 +48,19 @@ def extents(cx: Frame, av: AV) -> list[Extent]:
     return [Extent(size, av.type.is_one(axis)) for axis, size in enumerate(array_sizes(cx, av))]
 
 
-def broadcast(cx: Frame, arrays: Sequence[AV]) -> list[Extent]:
-    """The broadcast shape; a ValueError at run time names the shapes that do not fit."""
+def broadcast(cx: Frame, arrays: Sequence[AV], named: Sequence[AV] = (), what: str = "operands") -> list[Extent]:
+    """The broadcast shape; an error at run time names the shapes that do not fit (of `named`, if given)."""
     shapes = {av.value: extents(cx, av) for av in arrays}
+    shown = [[extent.size for extent in shapes[value]] for value in ([av.value for av in named] or shapes)]
     rank = max(len(shape) for shape in shapes.values())
     result: list[Extent] = []
     for axis in range(rank):
         axes = [shape[axis - rank + len(shape)] for shape in shapes.values() if axis - rank + len(shape) >= 0]
-        result.append(_common(cx, axes, [[e.size for e in shape] for shape in shapes.values()]))
+        result.append(_common(cx, axes, shown, what))
     return result
 
 
-def _common(cx: Frame, axes: Sequence[Extent], shapes: Sequence[Sequence[Value]]) -> Extent:
+def _common(cx: Frame, axes: Sequence[Extent], shapes: Sequence[Sequence[Value]], what: str) -> Extent:
     """The extent of an axis of the result.  An axis known to be 1 gives way; one known not to be 1 decides."""
     result = axes[0]
     for other in axes[1:]:
@@ -67,8 +74,9 @@ def _common(cx: Frame, axes: Sequence[Extent], shapes: Sequence[Sequence[Value]]
             if extent.one is None:
                 fits = cx.e("or_", fits, cx.e("eq", extent.size, cx.e.integer(1)))
         payload = [value for shape in shapes for value in shape]
-        message = f"operands could not be broadcast together with shapes {_pattern(shapes)}"
-        cx.check(fits, "ValueError", message, *payload)
+        message = f"{what} could not be broadcast together with shapes {_pattern(shapes)}"
+        plain = what == "operands"
+        cx.check(fits, "ValueError" if plain else "IndexError", message, *payload, shapes=plain)
         result = _wider(cx, result, other)
     return result
 
@@ -86,10 +94,15 @@ def _pattern(shapes: Sequence[Sequence[Value]]) -> str:
     texts: list[str] = []
     number = 0
     for shape in shapes:
-        inner = ",".join("{" + str(number + i) + "}" for i in range(len(shape)))
+        texts.append(shape_text(number, len(shape)))
         number += len(shape)
-        texts.append(f"({inner}{',' if len(shape) == 1 else ''})")
     return "".join(f"{text} " for text in texts)  # NumPy ends the list with a space too
+
+
+def shape_text(first: int, rank: int) -> str:
+    """A shape of a message, as NumPy writes it; its sizes are numbers `first`, `first + 1`, ... of the payload."""
+    inner = ",".join("{" + str(first + i) + "}" for i in range(rank))
+    return f"({inner}{',' if rank == 1 else ''})"
 
 
 def elementwise(
@@ -106,6 +119,9 @@ def elementwise(
             raise cx.error(f"no elementwise meaning for {show(av.type)}", "arrays and numbers are needed here")
     shape = broadcast(cx, arrays) if target is None else extents(cx, target)
     sizes = [extent.size for extent in shape]
+    order = _order(arrays, len(sizes)) if output == "new" else _Order.ROWS
+    if order is _Order.COLUMNS:
+        sizes, operands = sizes[::-1], [_swapped(cx, av) for av in operands]
     block = Block()
     inputs: list[Value] = []
     with cx.into(block) as emitter:
@@ -125,8 +141,70 @@ def elementwise(
         return target
     if output == "sum":
         return AV(Number(result.type.dtype, weak=False), (op.result,))
-    ones = known_ones([extent.one for extent in shape])
-    return AV(Array(result.type.dtype, len(sizes), True, ones=ones), (op.result,))
+    return _fresh(cx, op.result, known_ones([extent.one for extent in shape]), order)
+
+
+class _Order(Enum):
+    """Of the elements of a fresh array: row after row, column after column, or in NumPy perhaps another one."""
+
+    ROWS = 0
+    COLUMNS = 1
+    UNKNOWN = 2
+
+
+def _order(arrays: Sequence[AV], rank: int) -> _Order:
+    """How NumPy lays out what operands give: as they lie themselves.
+
+    An operand that is not broadcast decides; rows win over columns.
+    """
+    types = [av.type for av in arrays if isinstance(av.type, Array) and av.type.rank > 1]
+    deciding = [type_ for type_ in types if type_.ones and type_.rank == rank and not any(type_.ones)
+                and None not in type_.ones]  # fmt: skip
+    if rank < 2 or all(type_.row_major for type_ in types) or any(type_.row_major for type_ in deciding):
+        return _Order.ROWS
+    columns = [type_ for type_ in types if not (type_.row_major and any(type_.ones))]  # the others are broadcast
+    if all(type_.columns for type_ in columns) and (len(types) == 1 or deciding):
+        return _Order.COLUMNS
+    return _Order.UNKNOWN
+
+
+def _swapped(cx: Frame, av: AV) -> AV:
+    """An operand of rank 2 at most, as it broadcasts over the space with its two axes exchanged."""
+    if not isinstance(av.type, Array) or av.type.rank == 0:
+        return av
+    if av.type.rank == 1:
+        value = cx.e("view_expand", av.value, axis=1)
+    else:
+        value = cx.e("view_transpose", av.value, perm=(1, 0))
+    return AV(replace(av.type, rank=2, ones=()), (value,))
+
+
+def _fresh(cx: Frame, value: Value, ones: tuple[bool | None, ...], order: _Order) -> AV:
+    """The abstract value of a fresh array; `value` has its axes exchanged if it lies column after column."""
+    assert isinstance(value.type, ArrayRef)
+    dtype, rank = value.type.dtype, value.type.rank
+    if order is _Order.COLUMNS:
+        turned = cx.e("view_transpose", value, perm=(1, 0))
+        return AV(Array(dtype, rank, ones=ones, columns=True), (turned,))
+    single = rank == 2 and True in ones  # then there is but one order
+    return AV(Array(dtype, rank, True, ones=ones, foreign=order is _Order.UNKNOWN and not single), (value,))
+
+
+def made_like(cx: Frame, model: AV, make: Callable[[Sequence[Value]], AV]) -> AV:
+    """A fresh array of the model's shape, its elements in the model's order; `make` gives one row after row."""
+    assert isinstance(model.type, Array)
+    order, sizes = _order([model], model.type.rank), array_sizes(cx, model)
+    fresh = make(sizes[::-1] if order is _Order.COLUMNS else sizes)
+    return _fresh(cx, fresh.value, model.type.ones, order)
+
+
+def ordered_as(fresh: AV, models: Sequence[AV]) -> AV:
+    """A fresh array that lies row after row here; in NumPy its elements are ordered as those of the models."""
+    types = [av.type for av in models if isinstance(av.type, Array) and av.type.rank > 1]
+    if not isinstance(fresh.type, Array) or fresh.type.rank < 2 or all(type_.row_major for type_ in types):
+        return fresh
+    single = fresh.type.rank == 2 and True in fresh.type.ones
+    return fresh if single else AV(replace(fresh.type, rows=False, columns=False, foreign=True), fresh.values)
 
 
 def _item(cx: Frame, av: AV, block: Block, inputs: list[Value]) -> AV:
@@ -156,7 +234,35 @@ def reduce_sum(cx: Frame, array: AV, rule: ScalarRule | None = None) -> AV:
     return elementwise(cx, [array], item, output="sum")
 
 
+def require_room(cx: Frame, sizes: Sequence[Value], dtype: DType, message: str = TOO_BIG) -> None:
+    """A ValueError unless an array of these sizes may exist: its bytes, empty axes taken as 1, fit 63 bits."""
+    e, known, unknown = cx.e, dtype.bytes, list[Value]()
+    for size in sizes:
+        literal = cx.literals.get(size)
+        if isinstance(literal, int):
+            known *= max(literal, 1)
+        else:
+            unknown.append(size)
+    if known >= 2**63:
+        cx.check(e.boolean(False), "ValueError", message)
+    elif len(unknown) == 1:
+        cx.check(e("le", unknown[0], e.integer((2**63 - 1) // known)), "ValueError", message)
+    elif unknown:
+        cx.check(e("not_", product(cx, unknown, known)[1]), "ValueError", message)
+
+
+def product(cx: Frame, sizes: Sequence[Value], factor: int = 1) -> tuple[Value, Value]:
+    """The product of sizes, those that are 0 taken as 1, and a factor; and whether it leaves 63 bits."""
+    e = cx.e
+    total, leaves = e.integer(factor), e.boolean(False)
+    for size in sizes:
+        some = e("maximum", size, e.integer(1))
+        leaves = e("or_", leaves, e("mul_overflows", total, some))
+        total = e("mul", total, some)
+    return total, leaves
+
+
 def require_equal(cx: Frame, m: Value, n: Value, message: str, *payload: Value) -> None:
     """A ValueError unless two sizes agree."""
     if m is not n:
-        cx.check(cx.e("eq", m, n), "ValueError", message, *payload)
+        cx.check(cx.e("eq", m, n), "ValueError", message, *payload, shapes=True)

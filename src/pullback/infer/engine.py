@@ -25,7 +25,9 @@ from pullback.infer.lattice import Family, depth, join, widen
 from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
+from pullback.prims.control import MOST_PAYLOAD
 from pullback.runtime.boundary import Guard, Hidden
+from pullback.runtime.state import NOTHING_HELD, Held
 from pullback.types import NEVER, Closure, Dict, List, Tuple, Type, Union, slots
 
 __all__ = [
@@ -86,10 +88,12 @@ class Session:
     parse: Callable[[FunctionType], Function]
     frame: type[Frame]
     options: Options = field(default_factory=Options)
+    held: Held = NOTHING_HELD
     specializations: dict[tuple[Code, tuple[Type, ...], Span | None], Specialization] = field(default_factory=dict)
     order: list[Specialization] = field(default_factory=list)
     hidden: dict[tuple[int, object], Hidden] = field(default_factory=dict)
     guards: dict[tuple[int, object], Guard] = field(default_factory=dict)
+    objects: list[tuple[Type, object]] = field(default_factory=list)  # functions in hidden containers
     codes: dict[object, Code] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     families: list[Family] = field(default_factory=list)
@@ -176,7 +180,7 @@ class Session:
 
     def restarted(self) -> Session:
         """A new session that knows the families found so far."""
-        return Session(self.parse, self.frame, self.options, codes=self.codes, families=self.families)
+        return Session(self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families)
 
     def program(self, entry: str) -> Program:
         """The typed functions inferred so far."""
@@ -361,9 +365,18 @@ class Frame:
         self.dead = True
         return AV(NEVER)
 
-    def check(self, ok: Value, exception: str, message: str, *payload: Value) -> None:
-        """Raise the exception unless `ok` holds."""
-        self.e.append(get("check"), [ok, *payload], attrs={"exception": exception, "message": message}, types=())
+    def check(self, ok: Value, exception: str, message: str, *payload: Value, shapes: bool = False) -> None:
+        """Raise the exception unless `ok` holds; of a payload beyond what a check carries the message shows `?`.
+
+        shapes: it compares shapes; where it is sure to fail, the program is refused (`analysis.mismatch`).
+        """
+        for number in range(MOST_PAYLOAD, len(payload)):
+            message = message.replace(f"{{{number}}}", "?")
+        operands = [ok, *payload[:MOST_PAYLOAD]]
+        attrs: dict[str, object] = {"exception": exception, "message": message}
+        if shapes:
+            attrs["shapes"] = True
+        self.e.append(get("check"), operands, attrs=attrs, types=())
 
     def widened(self, types: Sequence[Type]) -> list[Type]:
         """Types of carried values with recursive closures behind references."""

@@ -18,12 +18,13 @@ from pullback.diagnostic import UNKNOWN, CompileError, Diagnostic, InternalError
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.hidden import thread_hidden
 from pullback.infer.lattice import depth
-from pullback.infer.names import constant_type
+from pullback.infer.names import constant_type, hold
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
 from pullback.runtime.boundary import Boundary, Refusal, abstract
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.request import Request
 from pullback.types import (
     Builtin,
     Closure,
@@ -49,23 +50,6 @@ __all__ = ["Entry", "Request", "infer_entry"]
 
 
 MOST_RESTARTS = 20
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Request:
-    """What Python asked for.
-
-    kind: "call", or "jvp" (arguments: primals, then tangents) or "pullback" (primals, then one cotangent).
-    function: any callable pullback knows, the object of a transformation included.
-    arguments: the objects, in order; `names` are their names, the last `keyword_only` of them passed by keyword.
-    """
-
-    kind: str
-    function: Any
-    arguments: tuple[Any, ...]
-    names: tuple[str, ...]
-    keyword_only: int = 0
-    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +82,8 @@ def _infer_once(session: Session, request: Request) -> Entry:
             for value, where in zip(request.arguments, _places(request), strict=True)
         )
         session.given_depth = max(map(depth, types), default=0)
+        for place, value in request.held.values:
+            hold(root, place, value)
         function = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
         assert function is not None
         code = Code(_ENTRIES[request.kind](request), {})
@@ -107,10 +93,13 @@ def _infer_once(session: Session, request: Request) -> Entry:
     program = session.program(spec.name)
     thread_hidden(program, {where: slots(hidden.type) for where, hidden in session.hidden.items()})
     name = getattr(request.function, "__name__", "function")
+    given = len(request.held.values)
+    hidden = tuple(session.hidden.values())
     boundary = Boundary(
-        name=name, parameters=request.names, params=types, hidden=tuple(session.hidden.values()),
+        name=name, parameters=(*request.names, *(f"held{i}" for i in range(given))),
+        params=(*types, *(place.type for place in hidden[:given])), hidden=hidden[given:],
         guards=tuple(session.guards.values()), result=spec.result, keyword_only=request.keyword_only,
-        objects=tuple(objects),
+        objects=(*objects, *session.objects),
     )  # fmt: skip
     return Entry(program, boundary)
 

@@ -4,20 +4,23 @@
     a[mask]            fresh array of as many rows (elements) as the mask has True
     a[mask] = 0.0      elementwise select written back
     a[idx] = b         in the order of idx: of a repeated index the last write stays
+
+All numbers of index arrays are checked before anything is written, and what is written never shares memory with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pullback.infer.calls import call
-from pullback.infer.elementwise import array_sizes, elementwise, reduce_sum
+from pullback.infer.elementwise import array_sizes, broadcast, elementwise, reduce_sum
 from pullback.infer.engine import Frame
-from pullback.infer.filling import fill
-from pullback.infer.lattice import WEAK_INT
+from pullback.infer.filling import INDEXED, apart, copy, element, fill
+from pullback.infer.lattice import ELLIPSIS, WEAK_INT
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import prelude
-from pullback.infer.values import AV
+from pullback.infer.values import AV, MISSING
 from pullback.infer.views import array_of, full_slice, view
 from pullback.ir.node import Value
 from pullback.types import Array, Builtin, DType, List, NoneType, Number, Slice, show
@@ -25,62 +28,80 @@ from pullback.types import Array, Builtin, DType, List, NoneType, Number, Slice,
 __all__ = ["set_fancy", "take"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How an index acts that holds arrays of ints.
+
+    subject: a view whose first axes, as many as there are index arrays, are the indexed ones.
+    indices: the index arrays, of one shape.  axes: the axis of the whole array that each of them indexes.
+    place: where their own axes stand in the result.
+    """
+
+    subject: AV
+    indices: tuple[AV, ...]
+    axes: tuple[int, ...]
+    place: int
+
+    @property
+    def rank(self) -> int:
+        """The rank of the index arrays."""
+        return _rank(self.indices[0])
+
+    def result_order(self) -> tuple[int, ...]:
+        """The axes of an array that begins with those of the index arrays, in the order of the result."""
+        others = list(range(self.rank, self.rank + _rank(self.subject) - len(self.indices)))
+        return (*others[: self.place], *range(self.rank), *others[self.place :])
+
+
 def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
     """A copy of what arrays of ints or a mask pick."""
-    parts = [_converted(cx, part) for part in parts]
+    parts = _converted(cx, parts)
     if _mask_in_front(parts):
         return _take_mask(cx, subject, parts[0])
-    parts = _without_masks(cx, subject, parts)
+    plan = _plan(cx, subject, _without_masks(cx, subject, parts))
+    if plan.axes != (0,):  # else the loop reports what is out of range in the same words
+        _check_indices(cx, plan)
+    rest = array_sizes(cx, plan.subject)[len(plan.indices) :]
+    rows = _fresh(cx, [_count(cx, plan.indices[0]), *rest], _dtype(subject))
+    flat = [_flat(cx, index) for index in plan.indices]
+    taken = call(cx, prelude(cx, f"pullback.take_{_COUNTS[len(flat)]}"), [plan.subject, *flat, rows], {})
+    if plan.rank != 1:
+        shape = array_sizes(cx, plan.indices[0])
+        taken = array_of(cx.e("view_reshape", taken.value, *shape, *rest), _writable(subject))
+    return _transposed(cx, taken, plan.result_order())
+
+
+_COUNTS = {1: "index", 2: "pairs", 3: "triples"}
+
+
+def _plan(cx: Frame, subject: AV, parts: Sequence[AV]) -> _Plan:
     places = _places(cx, parts)
-    rest, axis = _others(cx, subject, parts, places)
-    indices = [parts[place] for place in places]
-    if len(indices) > 1:
-        return _take_together(cx, rest, indices, axis)
-    moved = _to_front(cx, rest, axis)
-    taken = _take_rows(cx, moved, indices[0])
-    if axis and _rank(indices[0]) != 1:
-        raise cx.error("an index array of rank above 1 must stand in front", show(indices[0].type))
-    return _to_place(cx, taken, axis)
+    plain = [full_slice() if i in places else part for i, part in enumerate(parts)]
+    rest = subject if all(map(_is_full, plain)) else view(cx, subject, plain)
+    kept = [isinstance(part.type, Slice | NoneType) for part in plain]
+    positions = [sum(kept[:place]) for place in places]
+    # Ints beside index arrays count as such: if all stand side by side the result's axes stand there, else in front.
+    advanced = [i for i, part in enumerate(parts) if not isinstance(part.type, Slice | NoneType)]
+    together = advanced[-1] - advanced[0] == len(advanced) - 1
+    others = [axis for axis in range(_rank(rest)) if axis not in positions]
+    indices = _broadcast_indices(cx, [parts[place] for place in places])
+    axes = tuple(sum(not isinstance(part.type, NoneType) for part in parts[:place]) for place in places)
+    place = sum(kept[: advanced[0]]) if together else 0
+    return _Plan(_transposed(cx, rest, (*positions, *others)), tuple(indices), axes, place)
 
 
-def _take_rows(cx: Frame, subject: AV, index: AV) -> AV:
-    assert isinstance(subject.type, Array) and isinstance(index.type, Array)
-    rest = array_sizes(cx, subject)[1:]
-    rows = _fresh(cx, [_count(cx, index), *rest], subject.type.dtype)
-    taken = call(cx, prelude(cx, "pullback.take_index"), [subject, _flat(cx, index), rows], {})
-    if index.type.rank == 1:
-        return taken
-    return array_of(cx.e("view_reshape", taken.value, *array_sizes(cx, index), *rest), _writable(subject.type))
-
-
-def _take_together(cx: Frame, subject: AV, indices: Sequence[AV], axis: int) -> AV:
-    """a[i, j]: element by element of the index arrays, broadcast together."""
-    assert isinstance(subject.type, Array)
-    together = _broadcast_indices(cx, indices)
-    _in_front(cx, indices, axis)
-    rest = array_sizes(cx, subject)[len(indices) :]
-    out = _fresh(cx, [_count(cx, together[0]), *rest], subject.type.dtype)
-    name = f"pullback.take_{_COUNTS[len(indices)]}"
-    taken = call(cx, prelude(cx, name), [subject, *[_flat(cx, i) for i in together], out], {})
-    if _rank(together[0]) == 1:
-        return taken
-    shape = array_sizes(cx, together[0])
-    return array_of(cx.e("view_reshape", taken.value, *shape, *rest), _writable(subject.type))
-
-
-_COUNTS = {2: "pairs", 3: "triples"}
-
-
-def _in_front(cx: Frame, indices: Sequence[AV], axis: int) -> None:
-    if axis or len(indices) not in _COUNTS:
-        raise cx.error(
-            "this mixture of index arrays is not supported", ", ".join(show(i.type) for i in indices),
-            "put two or three index arrays in front, or loop over the elements",
-        )  # fmt: skip
+def _transposed(cx: Frame, av: AV, perm: tuple[int, ...]) -> AV:
+    assert isinstance(av.type, Array)
+    if perm == tuple(range(len(perm))):
+        return av
+    return array_of(cx.e("view_transpose", av.value, perm=perm), av.type, perm=perm)
 
 
 def _broadcast_indices(cx: Frame, indices: Sequence[AV]) -> list[AV]:
-    """Index arrays of one common shape, as int64."""
+    """Index arrays of one common shape."""
+    if len(indices) == 1:
+        return list(indices)
+    broadcast(cx, indices, what="shape mismatch: indexing arrays")
 
     def each(number: int) -> AV:
         def item(cx: Frame, items: Sequence[AV]) -> AV:
@@ -91,8 +112,42 @@ def _broadcast_indices(cx: Frame, indices: Sequence[AV]) -> list[AV]:
     return [each(number) for number in range(len(indices))]
 
 
-def _writable(type_: Array) -> Array:
-    return Array(type_.dtype, type_.rank)
+def _check_indices(cx: Frame, plan: _Plan) -> None:
+    """IndexError for the first number of an index array that is out of range, before anything is read or written."""
+    if not cx.options.boundscheck:
+        return
+    sizes = array_sizes(cx, plan.subject)
+    for index, axis, size in zip(plan.indices, plan.axes, sizes, strict=False):
+        _check_index(cx, index, axis, size)
+
+
+def _check_index(cx: Frame, index: AV, axis: int, size: Value) -> None:
+    """One pass that counts what is out of range, which has no branch; the first of it is looked for afterwards."""
+    limit = AV(WEAK_INT, (size,))
+
+    def outside(cx: Frame, items: Sequence[AV]) -> AV:
+        number, end = convert(cx, items[0], DType.I64), items[1].value
+        inside = cx.e("ult", cx.e("wrap_index", number, end), end)
+        return AV(Number(DType.I64, False), (cx.e("cast", cx.e("not_", inside), to=DType.I64),))
+
+    count = elementwise(cx, [index, limit], outside, output="sum")
+
+    def fail() -> list[AV]:
+        first = call(cx, prelude(cx, "pullback.first_outside"), [_flat(cx, index), limit], {})
+        message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+        cx.check(cx.e.boolean(False), "IndexError", message, convert(cx, first, DType.I64), size)
+        return []
+
+    cx.choose(cx.e("eq", count.value, cx.e.integer(0)), list, fail)
+
+
+def _writable(av: AV) -> Array:
+    return Array(_dtype(av), _rank(av))
+
+
+def _dtype(av: AV) -> DType:
+    assert isinstance(av.type, Array)
+    return av.type.dtype
 
 
 def _rank(av: AV) -> int:
@@ -100,8 +155,15 @@ def _rank(av: AV) -> int:
     return av.type.rank
 
 
-def _converted(cx: Frame, part: AV) -> AV:
-    """Lists of ints as arrays."""
+def _converted(cx: Frame, parts: Sequence[AV]) -> list[AV]:
+    """The parts with lists as arrays, without an ellipsis that stands for nothing."""
+    return [_as_index(cx, part) for part in parts if part.type != ELLIPSIS]
+
+
+def _as_index(cx: Frame, part: AV) -> AV:
+    """A list of ints or bools as an array; an empty one is of ints."""
+    if isinstance(part.type, List) and not part.type.items:
+        return _fresh(cx, [cx.e.integer(0)], DType.I64)
     return call(cx, AV(Builtin("numpy.array")), [part], {}) if isinstance(part.type, List) else part
 
 
@@ -134,42 +196,17 @@ def _mask_in_front(parts: Sequence[AV]) -> bool:
 
 
 def _places(cx: Frame, parts: Sequence[AV]) -> list[int]:
-    """Which parts are arrays of ints; they stand side by side."""
+    """Which parts are arrays of ints."""
     places = [i for i, part in enumerate(parts) if isinstance(part.type, Array)]
     for place in places:
-        type_ = parts[place].type
-        assert isinstance(type_, Array)
-        if type_.dtype.is_float:
-            raise cx.error("arrays used as indices must be of int or bool", show(type_))
-        if type_.dtype is DType.BOOL:
-            raise cx.error("a mask stands in front, with full slices after it", show(type_), "use np.where")
-    if places[-1] - places[0] != len(places) - 1:
-        raise cx.error("index arrays with something else between them are not supported", "", "transpose first")
+        if _dtype(parts[place]).is_float:
+            raise cx.error("arrays used as indices must be of int or bool", show(parts[place].type))
+    if len(places) not in _COUNTS:
+        raise cx.error(
+            f"{len(places)} index arrays together are not supported", ", ".join(show(parts[p].type) for p in places),
+            "use at most three, or loop over the elements",
+        )  # fmt: skip
     return places
-
-
-def _others(cx: Frame, subject: AV, parts: Sequence[AV], places: Sequence[int]) -> tuple[AV, int]:
-    """The view that the other parts pick, and the axis in it where the index arrays act."""
-    axis = sum(1 for part in parts[: places[0]] if isinstance(part.type, Slice | NoneType))
-    plain = [full_slice() if i in places else part for i, part in enumerate(parts)]
-    return (subject if all(map(_is_full, plain)) else view(cx, subject, plain)), axis
-
-
-def _to_front(cx: Frame, subject: AV, axis: int) -> AV:
-    assert isinstance(subject.type, Array)
-    if axis == 0:
-        return subject
-    perm = (axis, *(i for i in range(subject.type.rank) if i != axis))
-    return array_of(cx.e("view_transpose", subject.value, perm=perm), subject.type)
-
-
-def _to_place(cx: Frame, subject: AV, axis: int) -> AV:
-    assert isinstance(subject.type, Array)
-    if axis == 0:
-        return subject
-    order = list(range(1, subject.type.rank))
-    order.insert(axis, 0)
-    return array_of(cx.e("view_transpose", subject.value, perm=tuple(order)), subject.type)
 
 
 def _is_full(part: AV) -> bool:
@@ -197,7 +234,7 @@ def _flat(cx: Frame, array: AV) -> AV:
     assert isinstance(array.type, Array)
     if array.type.rank == 1:
         return array
-    whole = array if array.type.contiguous else elementwise(cx, [array], lambda cx, items: items[0])
+    whole = array if array.type.contiguous else copy(cx, array, rows=True)
     return array_of(cx.e("view_reshape", whole.value, _count(cx, array)), array.type)
 
 
@@ -226,37 +263,39 @@ def _take_mask(cx: Frame, subject: AV, mask: AV) -> AV:
 
 def set_fancy(cx: Frame, subject: AV, parts: Sequence[AV], value: AV) -> None:
     """a[idx] = value, a[mask] = value."""
-    parts = [_converted(cx, part) for part in parts]
+    parts = _converted(cx, parts)
     if _mask_in_front(parts):
-        _set_mask(cx, subject, parts[0], as_number(cx, value))
+        _set_mask(cx, subject, apart(cx, subject, parts[0]), as_number(cx, value))
         return
     parts = _without_masks(cx, subject, parts)
-    places = _places(cx, parts)
-    rest, axis = _others(cx, subject, parts, places)
-    indices = [parts[place] for place in places]
-    if len(indices) > 1:
-        _in_front(cx, indices, axis)
-        together = _broadcast_indices(cx, indices)
-        values = _values(cx, rest, together[0], len(indices), 0, value)
-        name = f"pullback.set_{_COUNTS[len(indices)]}"
-        call(cx, prelude(cx, name), [rest, *[_flat(cx, i) for i in together], values], {})
-        return
-    values = _values(cx, rest, indices[0], 1, axis, value)
-    call(cx, prelude(cx, "pullback.set_index"), [_to_front(cx, rest, axis), _flat(cx, indices[0]), values], {})
+    parts = [_unwritten(cx, subject, part) if isinstance(part.type, Array) else part for part in parts]
+    plan = _plan(cx, subject, parts)
+    values = _values(cx, plan, value)
+    _check_indices(cx, plan)
+    flat = [_flat(cx, index) for index in plan.indices]
+    call(cx, prelude(cx, f"pullback.set_{_COUNTS[len(flat)]}"), [plan.subject, *flat, values], {})
 
 
-def _values(cx: Frame, subject: AV, index: AV, used: int, axis: int, value: AV) -> AV:
-    """The value broadcast to the shape of what is assigned to, the indexed axes joined and moved to the front."""
-    assert isinstance(subject.type, Array)
-    sizes, chosen = array_sizes(cx, subject), array_sizes(cx, index)
-    if axis and len(chosen) != 1:
-        raise cx.error("an index array of rank above 1 must stand in front", show(index.type))
-    values = _fresh(cx, [*sizes[:axis], *chosen, *sizes[axis + used :]], subject.type.dtype)
-    fill(cx, values, value)
-    if len(chosen) == 1:
-        return _to_front(cx, values, axis)
-    rest = sizes[used:]
-    return array_of(cx.e("view_reshape", values.value, _count(cx, index), *rest), _writable(subject.type))
+def _unwritten(cx: Frame, subject: AV, index: AV) -> AV:
+    """An index array, or a copy of it where it shares memory with what is written."""
+    return copy(cx, index) if index.value is subject.value else apart(cx, subject, index)
+
+
+def _values(cx: Frame, plan: _Plan, value: AV) -> AV:
+    """The value broadcast to the shape of what is assigned to, the axes of the index arrays joined and in front."""
+    rest = array_sizes(cx, plan.subject)[len(plan.indices) :]
+    values = _fresh(cx, [*array_sizes(cx, plan.indices[0]), *rest], _dtype(plan.subject))
+    fill(cx, _transposed(cx, values, plan.result_order()), value, INDEXED, exact=_is_weak(cx, value))
+    if plan.rank == 1:
+        return values
+    count = _count(cx, plan.indices[0])
+    return array_of(cx.e("view_reshape", values.value, count, *rest), _writable(plan.subject))
+
+
+def _is_weak(cx: Frame, value: AV) -> bool:
+    """Is a value a Python number: NumPy's are cast here as arrays are."""
+    kind = as_number(cx, value).type
+    return isinstance(kind, Number) and kind.weak
 
 
 def _set_mask(cx: Frame, subject: AV, mask: AV, value: AV) -> None:
@@ -273,7 +312,7 @@ def _set_mask(cx: Frame, subject: AV, mask: AV, value: AV) -> None:
         message = ("NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values "
                    "where the mask is true")  # fmt: skip
         cx.check(enough, "ValueError", message, given, chosen)
-    fill(cx, values, value)
+    fill(cx, values, value, INDEXED)
     if mask.type.rank == subject.type.rank:
         start = AV(WEAK_INT, (cx.e.integer(0),))
         call(cx, prelude(cx, "pullback.set_mask"), [subject, mask, values, start], {})
@@ -287,13 +326,15 @@ def _select(cx: Frame, subject: AV, mask: AV, value: AV) -> None:
     """a = where(mask, value, a) in place."""
     assert isinstance(subject.type, Array) and isinstance(mask.type, Array)
     dtype, missing = subject.type.dtype, subject.type.rank - mask.type.rank
+    number, literal = element(cx, subject, value, exact=_is_weak(cx, value)), value.literal
+    value = AV(Number(dtype, False), (number,), literal if dtype.is_float or isinstance(literal, int) else MISSING)
     for _ in range(missing):
         assert isinstance(mask.type, Array)
         mask = array_of(cx.e("view_expand", mask.value, axis=mask.type.rank), mask.type)
 
     def rule(cx: Frame, items: Sequence[AV]) -> AV:
         condition, new, old = items
-        return AV(Number(dtype, False), (cx.e("select", condition.value, convert(cx, new, dtype), old.value),))
+        return AV(Number(dtype, False), (cx.e("select", condition.value, new.value, old.value),))
 
     elementwise(cx, [mask, value, subject], rule, output="set", target=subject)
 

@@ -1,21 +1,27 @@
 """Putting values into arrays: casts, broadcasts, and copies where value and target may share memory.
 
     a[1:-1] = b        elementwise "set" on the view; b is copied first where it may overlap it
+    n[0] = x           an int array takes a float as int(x) does; from an array of floats it takes what C's cast gives
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from pullback.infer.arithmetic import python_message
-from pullback.infer.elementwise import array_sizes, elementwise
+from pullback.infer.elementwise import array_sizes, elementwise, shape_text
 from pullback.infer.engine import Frame
-from pullback.infer.numbers import as_number, convert
-from pullback.infer.values import AV, coerce
+from pullback.infer.numbers import as_number, convert, exactly
+from pullback.infer.values import AV, MISSING, coerce
+from pullback.infer.views import array_of
 from pullback.ir.node import Value
 from pullback.types import Array, Dict, DType, List, Number, Str, Tuple, show
 
-__all__ = ["apart", "copy", "element", "fill", "fits", "writable", "write"]
+__all__ = ["ASSIGNED", "INDEXED", "apart", "copy", "element", "fill", "shaped", "writable", "write"]
+
+# What NumPy says of a value that does not fit its target; {n} and {m} stand for their shapes.
+ASSIGNED = "could not broadcast input array from shape {n} into shape {m}"
+INDEXED = "shape mismatch: value array of shape {n} could not be broadcast to indexing result of shape {m}"
 
 FRESH = frozenset({"elementwise", "array_zeros", "array_empty", "matmul"})
 
@@ -30,35 +36,40 @@ def writable(cx: Frame, subject: AV) -> None:
         cx.check(cx.e.boolean(False), "ValueError", "assignment destination is read-only")
 
 
-def element(cx: Frame, subject: AV, value: AV) -> Value:
-    """A number as an element of the array; it is cast as NumPy casts on assignment."""
+def element(cx: Frame, subject: AV, value: AV, *, exact: bool = True) -> Value:
+    """A number as an element of the array: as an item that is assigned (`exact`), or cast as C does it."""
     assert isinstance(subject.type, Array)
+    exact = exact and not isinstance(value.type, Array)  # a 0-d array is cast
     value = as_number(cx, value)
-    if isinstance(value.type, Array) and value.type.rank == 0:
-        value = AV(Number(value.type.dtype, False), (cx.e("array_get", value.value),))
     if not isinstance(value.type, Number):
         raise cx.error(f"an element of {show(subject.type)} cannot be set to {show(value.type)}",
                        "a number is needed")  # fmt: skip
-    return _cast(cx, value, subject.type.dtype)
+    dtype = subject.type.dtype
+    return exactly(cx, value, dtype) if exact and dtype.is_int else _cast(cx, value, dtype)
 
 
 def _cast(cx: Frame, value: AV, dtype: DType) -> Value:
     assert isinstance(value.type, Number)
     if dtype is DType.BOOL and value.type.dtype is not DType.BOOL:
         return cx.e("ne", value.value, cx.e.like(0, value.value))
-    if dtype.is_int and value.type.dtype.is_float and value.type.weak and cx.options.checks:
-        message = python_message(lambda: int(float("nan")))
-        cx.check(cx.e("not_", cx.e("isnan", value.value)), "ValueError", message)
     return convert(cx, value, dtype)
 
 
-def fill(cx: Frame, target: AV, value: AV) -> None:
-    """target[...] = value, broadcast; the value is copied first where it may overlap the target."""
+def fill(cx: Frame, target: AV, value: AV, words: str = ASSIGNED, *, exact: bool = True) -> None:
+    """target[...] = value, broadcast; the value is copied first where it may overlap the target.
+
+    words: the message of a ValueError where the value does not fit.  exact: how a number is converted, as in `element`.
+    """
+    exact = exact and not isinstance(value.type, Array)
     value = as_number(cx, value)
+    assert isinstance(target.type, Array)
     if isinstance(value.type, Array):
-        value = apart(cx, target, value)
-        fits(cx, target, value)
-    elif not isinstance(value.type, Number):
+        value = apart(cx, target, _fitting(cx, target, value, words))
+    elif isinstance(value.type, Number):
+        if target.type.dtype.is_int:  # what may raise is done once, before the loop
+            number, whole = element(cx, target, value, exact=exact), isinstance(value.literal, int)
+            value = AV(Number(target.type.dtype, False), (number,), value.literal if whole else MISSING)
+    else:
         raise cx.error(
             f"{show(target.type)} cannot be filled with {show(value.type)}", "a number or an array is needed"
         )
@@ -83,15 +94,29 @@ def apart(cx: Frame, target: AV, value: AV) -> AV:
     assert isinstance(value.type, Array)
     overlap = cx.e("array_overlap", target.value, value.value)
     # Of one type, read-only or not: it is only read.
-    copied: list[AV] = cx.choose(overlap, lambda: [AV(value.type, copy(cx, value).values)], lambda: [value])
+    copied: list[AV] = cx.choose(overlap, lambda: [coerce(cx.e, copy(cx, value), value.type)], lambda: [value])
     return copied[0]
 
 
-def copy(cx: Frame, value: AV) -> AV:
-    """A fresh array of the same elements."""
-    fresh = elementwise(cx, [value], lambda cx, items: items[0])
+def copy(cx: Frame, value: AV, *, rows: bool = False) -> AV:
+    """A fresh array of the same elements, row after row or in the order of the array."""
     assert isinstance(value.type, Array)
-    return coerce(cx.e, fresh, Array(value.type.dtype, value.type.rank, False)) if not value.type.contiguous else fresh
+    if rows:
+        value = AV(replace(value.type, rows=True, columns=False, foreign=False), value.values)
+    return elementwise(cx, [value], lambda cx, items: items[0])
+
+
+def shaped(
+    cx: Frame, value: AV, sizes: Sequence[Value], ones: Sequence[bool | None] = (), *, whole: bool = False
+) -> AV:
+    """As many elements in another shape: a view where NumPy gives one (`whole`: where it is contiguous), or a copy."""
+    type_ = value.type
+    assert isinstance(type_, Array)
+    if type_.contiguous and not type_.foreign:
+        return array_of(cx.e("view_reshape", value.value, *sizes), type_, ones)
+    taken = cx.e("reshape", value.value, *sizes, whole=whole, foreign=type_.foreign, readonly=type_.readonly)
+    readonly, foreign = type_.readonly and type_.contiguous, type_.foreign and not whole
+    return array_of(taken, replace(type_, readonly=readonly, columns=False, foreign=foreign), ones)
 
 
 def _maker(cx: Frame, value: Value) -> str:
@@ -101,22 +126,28 @@ def _maker(cx: Frame, value: Value) -> str:
     return ""
 
 
-def fits(cx: Frame, target: AV, value: AV) -> None:
-    """The value's shape must broadcast to the target's (leading axes of size 1 are dropped)."""
+def _fitting(cx: Frame, target: AV, value: AV, words: str) -> AV:
+    """The value, whose shape must broadcast to the target's; leading axes of size 1 beyond its rank are dropped."""
     assert isinstance(target.type, Array) and isinstance(value.type, Array)
-    if value.type.rank > target.type.rank:
+    missing = max(value.type.rank - target.type.rank, 0)
+    if any(value.type.is_one(axis) is False for axis in range(missing)):
         raise cx.error(
             f"could not broadcast an array of rank {value.type.rank} into one of rank {target.type.rank}",
             f"{show(value.type)} into {show(target.type)}",
         )
     m, n = array_sizes(cx, target), array_sizes(cx, value)
-    e = cx.e
-    for size, other in zip(m[len(m) - len(n) :], n, strict=True):
-        fits = e("or_", e("eq", size, other), e("eq", other, e.integer(1)))
-        message = f"could not broadcast input array from shape {_shape(0, len(n))} into shape {_shape(len(n), len(m))}"
-        cx.check(fits, "ValueError", message, *n, *m)
+    e, one = cx.e, cx.e.integer(1)
 
+    def require(fits: Value, dropped: int) -> None:
+        shown = n[dropped:]
+        message = words.replace("{n}", shape_text(0, len(shown))).replace("{m}", shape_text(len(shown), len(m)))
+        cx.check(fits, "ValueError", message, *shown, *m, shapes=True)
 
-def _shape(first: int, count: int) -> str:
-    inner = ",".join("{" + str(first + i) + "}" for i in range(count))
-    return f"({inner}{',' if count == 1 else ''})"
+    for axis, size in enumerate(n[:missing]):
+        require(e("eq", size, one), axis)
+    for size, other in zip(m[len(m) - len(n) + missing :], n[missing:], strict=True):
+        require(e("or_", e("eq", size, other), e("eq", other, one)), missing)
+    view = value.value
+    for _ in range(missing):
+        view = e("view_index", view, e.integer(0), axis=0)
+    return array_of(view, value.type, value.type.ones[missing:]) if missing else value

@@ -9,9 +9,10 @@ from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import take
+from pullback.infer.filling import copy
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, MISSING, items_of
-from pullback.infer.views import checked_index, fancy_parts, index_parts, indexed
+from pullback.infer.views import checked_index, fancy_parts, holds_scalar_arrays, index_parts, indexed
 from pullback.ir.node import Value
 from pullback.types import (
     Array,
@@ -44,7 +45,10 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
             return _entry(cx, subject, index, keys)
         case Array():
             parts = index_parts(cx, subject, AV(index.type, index.values, literal))
-            return take(cx, subject, parts) if fancy_parts(parts) else indexed(cx, subject, parts)
+            if fancy_parts(parts):
+                return take(cx, subject, parts)
+            found = indexed(cx, subject, parts)
+            return copy(cx, found) if isinstance(found.type, Array) and holds_scalar_arrays(index) else found
         case Range():
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")

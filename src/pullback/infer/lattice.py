@@ -67,7 +67,9 @@ def _merge(a: Type, b: Type) -> Type | None:
         case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
             return a if a == b else WEAK_BOOL
         case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if (d, r, o) == (d2, r2, o2):
-            return Array(d, r, c and c2, o, _join_ones(a, b))
+            rows = a.row_major and b.row_major and not (c and c2) and r > 1
+            columns = a.columns and b.columns
+            return Array(d, r, c and c2, o, _join_ones(a, b), rows, columns, a.foreign or b.foreign)
         case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
             return with_items(a, _join_all(x, y))
         case (Dict(k, x), Dict(k2, y)) if k == k2:

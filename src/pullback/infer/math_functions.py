@@ -12,7 +12,7 @@ from pullback.infer.arithmetic import binary
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, convert, whole
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler, row_of
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV
@@ -20,7 +20,7 @@ from pullback.ir.node import Value
 from pullback.prims.base import Prim, PublicName
 from pullback.types import BOOL, F64, Array, DType, Number, show
 
-__all__ = ["to_float", "whole"]
+__all__ = ["to_float"]
 
 _DOMAIN = "math domain error"
 _RANGE = "math range error"
@@ -52,12 +52,14 @@ def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV])
         if result.type == BOOL:
             return AV(WEAK_BOOL, (result,))
         if cx.options.checks and _can_fail(prim):
-            _check(cx, public, result, values)
+            _check(cx, public, result, values, finite=prim.name in _FINITE)
         return AV(WEAK_FLOAT, (result,))
 
     return dispatch(cx, arguments, rule)
 
 
+# Finite wherever they are defined.
+_FINITE = frozenset({"sqrt", "sin", "cos", "asin", "acos"})
 _TOTAL = frozenset({"abs", "atan", "atan2", "tanh", "asinh", "erf", "erfc", "cbrt", "copysign", "nextafter"})
 
 
@@ -73,13 +75,15 @@ def _arity(prim: Prim) -> int:
     return 1
 
 
-def _check(cx: Frame, public: PublicName, result: Value, values: Sequence[Value]) -> None:
-    """math_1 and math_2 of CPython's mathmodule.c."""
+def _check(cx: Frame, public: PublicName, result: Value, values: Sequence[Value], *, finite: bool) -> None:
+    """math_1 and math_2 of CPython's mathmodule.c.  `finite`: the result of finite numbers is finite or nan."""
     e = cx.e
     fine = e("not_", e("isnan", result))
     for value in values:
         fine = e("or_", fine, e("isnan", value))
     cx.check(fine, "ValueError", _DOMAIN)
+    if finite:
+        return
     infinite = e("isinf", result)
     for value in values:
         infinite = e("and_", infinite, e("isfinite", value))
@@ -110,17 +114,6 @@ def _float_to_int(name: str, prim: str) -> Handler:
         return dispatch(cx, arguments, rule)
 
     return handler
-
-
-def whole(cx: Frame, x: Value) -> AV:
-    """A whole float as a Python int; infinities, nan and what leaves 64 bits raise."""
-    e = cx.e
-    if cx.options.checks:
-        cx.check(e("not_", e("isnan", x)), "ValueError", "cannot convert float NaN to integer")
-        cx.check(e("isfinite", x), "OverflowError", "cannot convert float infinity to integer")
-        inside = e("and_", e("ge", x, e.like(-(2.0**63), x)), e("lt", x, e.like(2.0**63, x)))
-        cx.check(inside, "OverflowError", "the float does not fit a 64-bit int")
-    return AV(WEAK_INT, (e("cast", x, to=DType.I64),))
 
 
 def _log(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -18,20 +18,23 @@ from pullback.infer.lattice import depth
 from pullback.infer.registry import builtin_name
 from pullback.infer.values import AV
 from pullback.prims.base import get
-from pullback.runtime.boundary import ABSENT, Guard, Hidden, Refusal, abstract
+from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal, abstract
 from pullback.runtime.callobject import transform_of
 from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
 
-__all__ = ["captured_values", "default_values", "function_value", "global_value", "object_value"]
+__all__ = ["captured_values", "default_values", "function_value", "global_value", "hold", "object_value"]
 
 
 def global_value(cx: Frame, name: str) -> AV:
     """The value of a global or builtin name at call time."""
-    if name in cx.code.globals:
-        return object_value(cx, cx.code.globals[name], "global", cx.code.globals, name)
+    held, known = cx.session.held, cx.code.globals
+    value = held.read("global", known, name)
+    if value is not ABSENT:
+        return object_value(cx, value, "global", known, name)
     if name in BUILTINS:
         # A global of that name defined later would hide the builtin.
-        cx.session.guards[(id(cx.code.globals), name)] = Guard("global", cx.code.globals, name, ABSENT)
+        if not held.knows(known, name):
+            cx.session.guards[(id(known), name)] = Guard("global", known, name, ABSENT)
         return object_value(cx, BUILTINS[name], "", None, name)
     help = nearest(name, [*cx.code.globals, *BUILTINS]) or missing_import(name)
     raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name", help)
@@ -47,10 +50,9 @@ def captured_values(cx: Frame) -> list[AV]:
     found: list[AV] = []
     for name in names:
         cell = cells[name]
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            raise cx.error(f"free variable '{name}' is not set yet", "call the function after it is assigned") from None
+        value = cx.session.held.read("cell", cell)
+        if value is ABSENT:
+            raise cx.error(f"free variable '{name}' is not set yet", "call the function after it is assigned")
         found.append(object_value(cx, value, "cell", cell, None, name))
     return found
 
@@ -61,12 +63,13 @@ def default_values(cx: Frame, function: python_types.FunctionType) -> dict[str, 
     positional = code.co_varnames[: code.co_argcount]
     defaults = function.__defaults__ or ()
     names = positional[len(positional) - len(defaults) :]
+    held = cx.session.held
     found = {
-        name: object_value(cx, value, "default", function, index, name)
-        for index, (name, value) in enumerate(zip(names, defaults, strict=True))
+        name: object_value(cx, held.read("default", function, index), "default", function, index, name)
+        for index, name in enumerate(names)
     }
-    for name, value in (function.__kwdefaults__ or {}).items():
-        found[name] = object_value(cx, value, "keyword", function, name, name)
+    for name in function.__kwdefaults__ or {}:
+        found[name] = object_value(cx, held.read("keyword", function, name), "keyword", function, name, name)
     return found
 
 
@@ -76,7 +79,7 @@ def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, 
     constant = constant_type(cx, value, label)
     if constant is None:
         return _hidden(cx, value, kind, container, key, label)
-    if kind:
+    if kind and not cx.session.held.knows(container, key):
         cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
     return AV(constant, (), value) if isinstance(value, str | bool) else AV(constant)
 
@@ -127,7 +130,24 @@ def function_value(cx: Frame, function: Any) -> AV:
     return AV(constant)
 
 
+def hold(cx: Frame, place: Place, value: Any) -> None:
+    """Let the value of a place be an input of the compilation, whether it is read or not."""
+    kind, container, key = place
+    type_ = _input_type(cx, value, str(key))
+    cx.session.hidden[id(container), key] = Hidden(type_, kind, container, key)
+
+
 def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str) -> AV:
+    type_ = _input_type(cx, value, label)
+    where = (id(container), key)
+    cx.session.hidden.setdefault(where, Hidden(type_, kind, container, key))
+    machine = slots(type_)
+    names = [label.rpartition(".")[2]] * len(machine)
+    op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=names)
+    return AV(type_, tuple(op.results))
+
+
+def _input_type(cx: Frame, value: Any, label: str) -> Type:
     short = label.rpartition(".")[2]
     try:
         type_ = abstract(value, lambda inner: _constant_leaf(cx, inner, label), short)
@@ -137,15 +157,12 @@ def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label
             f"outside the function: {error.help}",
         ) from None  # fmt: skip
     cx.session.given_depth = max(cx.session.given_depth, depth(type_))
-    where = (id(container), key)
-    cx.session.hidden.setdefault(where, Hidden(type_, kind, container, key))
-    machine = slots(type_)
-    op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=[short] * len(machine))
-    return AV(type_, tuple(op.results))
+    return type_
 
 
 def _constant_leaf(cx: Frame, value: Any, name: str) -> Type:
     found = constant_type(cx, value, name)
     if found is None:
         raise TypeError(f"a {type(value).__name__} has no meaning in compiled code")
+    cx.session.objects.append((found, value))
     return found

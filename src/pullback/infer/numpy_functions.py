@@ -10,7 +10,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import ScalarRule, elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.linear import matmul
-from pullback.infer.numbers import as_number, convert, is_fixed, promote
+from pullback.infer.numbers import as_number, compared, convert, exactly, fitted, is_fixed, promote
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
 from pullback.infer.structures import attribute
 from pullback.infer.truth import truth
@@ -21,11 +21,15 @@ from pullback.types import Array, DType, Number, Scalar, show
 
 __all__ = ["map_numbers"]
 
-def map_numbers(cx: Frame, arguments: Sequence[AV], rule: ScalarRule) -> AV:
-    """A rule for numbers over numbers or, elementwise, over arrays."""
+def map_numbers(cx: Frame, arguments: Sequence[AV], rule: ScalarRule, apart: int = 0, decay: bool = True) -> AV:
+    """A rule for numbers over numbers or, elementwise, over arrays; the first `apart` take no part in the promotion.
+
+    decay: results of rank 0 are numbers.
+    """
 
     def whole(cx: Frame, operands: Sequence[AV]) -> AV:
-        operands = [as_number(cx, av) for av in operands]
+        operands = [as_number(cx, av) if decay or not isinstance(av.type, Array) else av for av in operands]
+        operands = [*operands[:apart], *fitted(cx, operands[apart:])]
         if any(isinstance(av.type, Array) for av in operands):
             return elementwise(cx, operands, rule)
         for av in operands:
@@ -66,9 +70,25 @@ def _float_dtype(kind: Number) -> Number:
 
 
 def _accepted(prim: Prim, kind: Number, arity: int) -> Number:
-    """What operands a primitive does not take turn into: floats, or ints for bools where it knows no floats."""
-    only_ints = _accepts(prim, DType.I64, arity) and not _accepts(prim, DType.F64, arity)
-    return Number(DType.I64, False) if kind.dtype is DType.BOOL and only_ints else _float_dtype(kind)
+    """What operands a primitive does not take turn into: ints for bools where it takes ints, else floats."""
+    if kind.dtype is DType.BOOL and _accepts(prim, DType.I64, arity):
+        return Number(DType.I64, False)  # NumPy has ints of 8 bits here
+    return _float_dtype(kind)
+
+
+# What some ufuncs are for bools; others have no meaning for them.
+_OF_BOOLS = {"add": "or_", "mul": "and_", "maximum": "or_", "minimum": "and_"}
+_NOT_OF_BOOLS = frozenset({"sub", "neg", "sign"})
+
+
+def _of_bools(cx: Frame, prim: Prim, public: PublicName, values: Sequence[Value]) -> AV | None:
+    """The result of a ufunc for bools, where it is of a kind of its own."""
+    if prim.name in _NOT_OF_BOOLS:
+        raise cx.type_error(f"{public.name} is not supported for bools", "NumPy refuses this too", "use ~ or ^")
+    if prim.name == "abs" and public.name != "numpy.fabs":
+        return AV(Number(DType.BOOL, False), tuple(values))
+    name = _OF_BOOLS.get(prim.name)
+    return AV(Number(DType.BOOL, False), (cx.e(name, *values),)) if name is not None else None
 
 
 def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV]) -> AV:
@@ -79,7 +99,13 @@ def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV])
         raise cx.type_error(f"{public.name}() takes {arity} argument{plural} ({len(arguments)} given)")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        kind = common(cx, operands)
+        kind = compared(common(cx, operands), operands) if prim.name in _COMPARISONS else common(cx, operands)
+        if kind.dtype is DType.BOOL and not _accepts(prim, DType.BOOL, arity):
+            found = _of_bools(cx, prim, public, [convert(cx, av, DType.BOOL) for av in operands])
+            if found is not None:
+                return found
+        if public.name == "numpy.fabs":
+            kind = _float_dtype(kind)
         if not _accepts(prim, kind.dtype, arity):
             kind = _accepted(prim, kind, arity)
         if not _accepts(prim, kind.dtype, arity):
@@ -90,7 +116,10 @@ def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV])
         assert isinstance(result.type, Scalar)
         return AV(Number(result.type.dtype, weak=False), (result,))
 
-    return map_numbers(cx, arguments, rule)
+    return map_numbers(cx, arguments, rule, apart=arity if prim.name in _COMPARISONS else 0)
+
+
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
 def _literals(prim: Prim, operands: Sequence[AV]) -> dict[str, object]:
@@ -134,6 +163,7 @@ def _square(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         kind = common(cx, operands)
+        kind = Number(DType.I64, False) if kind.dtype is DType.BOOL else kind
         x = convert(cx, operands[0], kind.dtype)
         return AV(kind, (cx.e("mul", x, x),))
 
@@ -152,7 +182,44 @@ def _reciprocal(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) 
 
 
 def _positive(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    return map_numbers(cx, arguments, lambda cx, operands: AV(common(cx, operands), operands[0].values))
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        if kind.dtype is DType.BOOL:
+            raise cx.type_error("numpy.positive is not supported for bools", "NumPy refuses this too")
+        return AV(kind, operands[0].values)
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _float_power(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.float_power: a power of float64, whatever is given."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = Number(DType.F64, False)
+        x, n = (AV(kind, (convert(cx, av, DType.F64),), av.literal) for av in operands)
+        return number_binary(cx, "**", x, n)
+
+    _no_keywords(cx, "numpy.float_power", keywords)
+    return map_numbers(cx, arguments, rule)
+
+
+def _fmod(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.fmod: of ints in ints too; the remainder has the sign of the first."""
+    _no_keywords(cx, "numpy.fmod", keywords)
+    if len(arguments) != 2:
+        raise cx.type_error(f"numpy.fmod() takes 2 arguments ({len(arguments)} given)")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        e, kind = cx.e, common(cx, operands)
+        kind = Number(DType.I64, False) if kind.dtype is DType.BOOL else kind
+        x, y = (convert(cx, av, kind.dtype) for av in operands)
+        if kind.dtype.is_float:
+            return AV(kind, (e("fmod", x, y),))
+        floor, zero = e("mod", x, y), e.like(0, x)  # has the sign of y
+        other = e("and_", e("ne", floor, zero), e("xor_", e("lt", x, zero), e("lt", y, zero)))
+        return AV(kind, (e("select", other, e("sub", floor, y), floor),))
+
+    return map_numbers(cx, arguments, rule)
 
 
 def _logical(operation: str) -> Handler:
@@ -177,7 +244,7 @@ def _where(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         x, y = (convert(cx, av, kind.dtype) for av in operands[1:])
         return AV(kind, (cx.e("select", condition, x, y),))
 
-    return map_numbers(cx, arguments, rule)
+    return map_numbers(cx, arguments, rule, apart=3, decay=False)  # NumPy wraps what does not fit here
 
 
 def _clip(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -214,6 +281,7 @@ def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
 
 def _dot(cx: Frame, a: AV, b: AV) -> AV:
     """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
+    a, b = as_number(cx, a), as_number(cx, b)
     if not isinstance(a.type, Array) or not isinstance(b.type, Array):
         return binary(cx, "*", a, b)
     return matmul(cx, a, b, dot=True)
@@ -228,7 +296,8 @@ def _cast(dtype: DType) -> Handler:
             (av,) = operands
             if dtype is DType.BOOL:
                 return AV(Number(dtype, False), as_number(cx, truth(cx, av)).values)
-            return AV(Number(dtype, False), (convert(cx, av, dtype),))
+            weak = isinstance(av.type, Number) and av.type.weak
+            return AV(Number(dtype, False), (exactly(cx, av, dtype) if weak else convert(cx, av, dtype),))
 
         return map_numbers(cx, arguments, rule)
 
@@ -307,7 +376,7 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 HANDLERS.update({
     "numpy.floor": _whole_part("floor"), "numpy.ceil": _whole_part("ceil"), "numpy.trunc": _whole_part("trunc"),
     "numpy.round": _round, "numpy.around": _round,
-    "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _by_operator("**", "numpy.float_power"),
+    "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _float_power, "numpy.fmod": _fmod,
     "numpy.divide": _by_operator("/", "numpy.divide"), "numpy.true_divide": _by_operator("/", "numpy.true_divide"),
     "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),
     "numpy.rad2deg": _scaled(180.0 / math.pi), "numpy.degrees": _scaled(180.0 / math.pi),

@@ -107,12 +107,13 @@ def _attribute(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 def module_attribute(cx: Frame, module: Any, name: str) -> AV:
     """A constant, function or submodule of a module.  math and numpy never change; other modules are guarded."""
-    if not hasattr(module, name):
+    held = cx.session.held
+    if not held.knows(vars(module), name) and not hasattr(module, name):
         raise cx.error(
             f"module {module.__name__} has no attribute '{name}'", f"{module.__name__}.{name} does not exist",
             nearest(name, dir(module), f"{module.__name__}."),
         )  # fmt: skip
-    value = getattr(module, name)
+    value = held.read("global", vars(module), name) if held.knows(vars(module), name) else getattr(module, name)
     if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in ("math", "numpy"):
         return literal(cx, value)
     if module.__name__ in ("math", "numpy"):

@@ -11,8 +11,7 @@ from pullback.infer.elementwise import array_sizes, elementwise
 from pullback.infer.engine import BUILTINS, Fact, Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pullback.infer.loops import iterable, range_value
-from pullback.infer.math_functions import whole
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, convert, whole
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.samples import python_error
 from pullback.infer.truth import constant, truth

@@ -13,7 +13,7 @@ from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call
 from pullback.infer.creation import arguments_of, dtype_of, empty
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes, elementwise, reduce_sum
+from pullback.infer.elementwise import TOO_BIG, array_sizes, elementwise, ordered_as, reduce_sum
 from pullback.infer.engine import Frame
 from pullback.infer.extrema import extremum_of_array
 from pullback.infer.lattice import WEAK_INT
@@ -57,7 +57,7 @@ def _reduce(cx: Frame, kind: str, value: AV, found: Mapping[str, AV]) -> AV:
         return _kept(cx, result, value) if keep else result
     if len(axes) > 1 and kind in ("argmax", "argmin"):
         raise cx.error(f"np.{kind} takes one axis")
-    return _along(cx, kind, value, axes, keep, found)
+    return ordered_as(_along(cx, kind, value, axes, keep, found), [value])
 
 
 def _of_number(cx: Frame, kind: str, number: AV) -> AV:
@@ -134,7 +134,7 @@ def _flat(cx: Frame, value: AV) -> AV:
     assert isinstance(value.type, Array)
     if value.type.rank == 1:
         return value
-    return reshaped(cx, value, [AV(WEAK_INT, (cx.e.integer(-1),), -1)])
+    return reshaped(cx, value, [AV(WEAK_INT, (cx.e.integer(-1),), -1)], reading=True)
 
 
 def _kept(cx: Frame, result: AV, value: AV) -> AV:
@@ -183,14 +183,15 @@ def _by_rows(cx: Frame, kind: str, value: AV, axes: Sequence[int], found: Mappin
     assert isinstance(value.type, Array)
     rank = value.type.rank
     others = [axis for axis in range(rank) if axis not in axes]
-    moved = array_of(cx.e("view_transpose", value.value, perm=(*others, *axes)), value.type)
+    perm = (*others, *axes)
+    moved = array_of(cx.e("view_transpose", value.value, perm=perm), value.type, perm=perm)
     sizes = array_sizes(cx, value)
     outer, inner = cx.e.integer(1), cx.e.integer(1)
     for axis in others:
         outer = cx.e("mul", outer, sizes[axis])
     for axis in axes:
         inner = cx.e("mul", inner, sizes[axis])
-    table = reshaped(cx, moved, [AV(WEAK_INT, (outer,)), AV(WEAK_INT, (inner,))])
+    table = reshaped(cx, moved, [AV(WEAK_INT, (outer,)), AV(WEAK_INT, (inner,))], reading=True)
     dtype = {"argmax": DType.I64, "argmin": DType.I64, "any": DType.BOOL, "all": DType.BOOL}.get(kind, value.type.dtype)
     out = empty(cx, [outer], dtype)
     extra = [_ddof(cx, found)] if kind in ("var", "std") else []
@@ -224,7 +225,7 @@ def _joined(name: str) -> Handler:
         axis = axis_of(cx, found["axis"], rank + (name == "stack")) if "axis" in found else 0
         if name == "stack":
             arrays = [_expanded(cx, av, axis) for av in arrays]
-        return _concatenated(cx, arrays, axis)
+        return _concatenated(cx, name, arrays, axis)
 
     return handler
 
@@ -253,7 +254,15 @@ def _expanded(cx: Frame, av: AV, axis: int) -> AV:
     return array_of(cx.e("view_expand", av.value, axis=axis), av.type)
 
 
-def _concatenated(cx: Frame, arrays: Sequence[AV], axis: int) -> AV:
+def _unlike(name: str, axis: int, number: int) -> str:
+    """NumPy's message where array `number` differs from the first one along an axis."""
+    if name == "stack":
+        return "all input arrays must have the same shape"
+    return ("all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
+            f"{axis}, the array at index 0 has size {{0}} and the array at index {number} has size {{1}}")  # fmt: skip
+
+
+def _concatenated(cx: Frame, name: str, arrays: Sequence[AV], axis: int) -> AV:
     kind: Number | None = None
     for av in arrays:
         assert isinstance(av.type, Array)
@@ -262,17 +271,16 @@ def _concatenated(cx: Frame, arrays: Sequence[AV], axis: int) -> AV:
     assert kind is not None
     sizes = array_sizes(cx, arrays[0])
     total = sizes[axis]
-    for av in arrays[1:]:
+    for number, av in enumerate(arrays[1:], 1):
         other = array_sizes(cx, av)
         for i, (m, n) in enumerate(zip(sizes, other, strict=True)):
             if i != axis:
-                message = ("all the input array dimensions except for the concatenation axis must match exactly: "
-                           f"along dimension {i}, the sizes are {{0}} and {{1}}")  # fmt: skip
-                cx.check(cx.e("eq", m, n), "ValueError", message, m, n)
+                cx.check(cx.e("eq", m, n), "ValueError", _unlike(name, i, number), m, n, shapes=True)
+        cx.check(cx.e("not_", cx.e("add_overflows", total, other[axis])), "ValueError", TOO_BIG)
         total = cx.e("add", total, other[axis])
     out = empty(cx, [total if i == axis else size for i, size in enumerate(sizes)], kind.dtype)
     _copy_parts(cx, out, arrays, axis, kind.dtype)
-    return out
+    return ordered_as(out, arrays)
 
 
 def _copy_parts(cx: Frame, out: AV, arrays: Sequence[AV], axis: int, dtype: DType) -> None:

@@ -1,35 +1,32 @@
 """The same elements under another shape: reshape, ravel, transpose, diagonal, squeeze, expand_dims; np.outer.
 
-    a.reshape(2, -1)     view_reshape of a contiguous array, of a copy otherwise
+    a.reshape(2, -1)     view_reshape of a contiguous array, else `reshape`
     a.T                  view_transpose
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pullback.infer.arithmetic import binary
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes, elementwise
+from pullback.infer.elementwise import array_sizes, product
 from pullback.infer.engine import Frame
-from pullback.infer.filling import copy
+from pullback.infer.filling import copy, shaped
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.values import AV, items_of
 from pullback.infer.views import array_of, integer
+from pullback.ir.node import Value
 from pullback.types import Array, ArrayRef, List, Tuple, show
 
-__all__ = ["axis_of", "contiguous", "reshaped"]
-
-
-def contiguous(cx: Frame, value: AV) -> AV:
-    """The array itself when it is contiguous by type, else a copy."""
-    assert isinstance(value.type, Array)
-    return value if value.type.contiguous else elementwise(cx, [value], lambda cx, items: items[0])
+__all__ = ["axis_of", "reshaped"]
 
 
 def _reshape(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    if keywords or len(given) < 2:
+    _in_rows(cx, keywords.get("order"))
+    if set(keywords) - {"order"} or len(given) < 2:
         raise cx.error("reshape takes the new sizes", ", ".join(keywords))
     subject, *sizes = given
     if len(sizes) == 1 and isinstance(sizes[0].type, Tuple | List):
@@ -37,12 +34,18 @@ def _reshape(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return dispatch(cx, [subject], lambda cx, operands: reshaped(cx, operands[0], sizes))
 
 
-def reshaped(cx: Frame, subject: AV, sizes: Sequence[AV]) -> AV:
-    """A view under another shape (a copy where the memory is not contiguous); one size may be -1."""
+def reshaped(cx: Frame, subject: AV, sizes: Sequence[AV], *, whole: bool = False, reading: bool = False) -> AV:
+    """The array under another shape; one size may be -1.  A view as in NumPy: see `shaped`.
+
+    reading: the result is used up before anything is written, so that it makes no difference whether it is a view.
+    """
     if not isinstance(subject.type, Array):
         raise cx.error(f"reshape of {show(subject.type)}", "an array is needed")
     e = cx.e
-    value = contiguous(cx, subject)
+    if reading:
+        subject = subject if subject.type.contiguous else copy(cx, subject, rows=True)
+        assert isinstance(subject.type, Array)
+        subject = AV(replace(subject.type, foreign=False), subject.values)
     total = e.integer(1)
     for size in array_sizes(cx, subject):
         total = e("mul", total, size)
@@ -53,35 +56,63 @@ def reshaped(cx: Frame, subject: AV, sizes: Sequence[AV]) -> AV:
     numbers = [integer(cx, size) for size in sizes]
     for i, number in enumerate(numbers):
         known = known if i in open_axis else e("mul", known, number)
-    places = ",".join("{" + str(i + 1) + "}" for i in range(len(numbers)))
-    message = f"cannot reshape array of size {{0}} into shape ({places})"
+    given = [number for i, number in enumerate(numbers) if i not in open_axis]
+    message = f"cannot reshape array of size {{0}} into shape {_wanted_shape(len(numbers), open_axis)}"
+
+    def require(holds: Value) -> None:
+        cx.check(holds, "ValueError", message, total, *given, shapes=True)
+
+    if len(given) > 1:
+        require(e("not_", product(cx, given)[1]))
     if open_axis:
-        cx.check(e("ne", known, e.integer(0)), "ValueError", message, total, *numbers)
+        require(e("ne", known, e.integer(0)))
         missing = e("floordiv", total, known)
         numbers[open_axis[0]] = missing
-        cx.check(e("eq", e("mul", missing, known), total), "ValueError", message, total, *numbers)
+        require(e("eq", e("mul", missing, known), total))
     else:
-        cx.check(e("eq", known, total), "ValueError", message, total, *numbers)
+        require(e("eq", known, total))
     for number in numbers:
         cx.check(e("ge", number, e.integer(0)), "ValueError", "negative dimensions not allowed")
-    assert isinstance(value.type, Array)
-    return array_of(e("view_reshape", value.value, *numbers), value.type)
+    return shaped(cx, subject, numbers, whole=whole)
+
+
+def _wanted_shape(rank: int, open_axis: Sequence[int]) -> str:
+    """NumPy's way to write a shape with an unknown size: not shown where it leads, else `newaxis`."""
+    shown: list[str] = []
+    for axis in range(rank):
+        if axis not in open_axis:
+            shown.append("{" + str(1 + axis - sum(i < axis for i in open_axis)) + "}")
+        elif shown:
+            shown.append("newaxis")
+    return f"({','.join(shown)}{',' if rank == 1 else ''})"
 
 
 def _ravel(copying: bool) -> Handler:
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        order = [*given[1:], *keywords.values()]
+        if len(order) > 1 or set(keywords) - {"order"}:
+            raise cx.error("ravel and flatten take nothing but an order", ", ".join(keywords))
+        _in_rows(cx, *order)
+
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            subject = operands[0] if not copying else copy(cx, operands[0])
-            return reshaped(cx, subject, [AV(WEAK_INT, (cx.e.integer(-1),), -1)]) if _rank(subject) != 1 else subject
+            subject = operands[0] if not copying else copy(cx, operands[0], rows=True)
+            if _is_row(subject):
+                return subject
+            return reshaped(cx, subject, [AV(WEAK_INT, (cx.e.integer(-1),), -1)], whole=True)
 
         return dispatch(cx, given[:1], rule)
 
     return handler
 
 
-def _rank(av: AV) -> int:
-    assert isinstance(av.type, Array)
-    return av.type.rank
+def _is_row(av: AV) -> bool:
+    return isinstance(av.type, Array) and av.type.rank == 1 and av.type.contiguous and not av.type.foreign
+
+
+def _in_rows(cx: Frame, order: AV | None = None) -> None:
+    """Refuse to read elements in another order than row after row."""
+    if order is not None and getattr(order.type, "value", None) != "C":
+        raise cx.error("only order='C' is supported", show(order.type), "transpose the array for order='F'")
 
 
 def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -97,7 +128,7 @@ def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         if sorted(perm) != list(range(av.type.rank)):
             raise cx.error("axes don't match array", show(av.type))
         ones = [av.type.is_one(axis) for axis in perm]
-        return array_of(cx.e("view_transpose", av.value, perm=perm), av.type, ones)
+        return array_of(cx.e("view_transpose", av.value, perm=perm), av.type, ones, perm=perm)
 
     return dispatch(cx, [subject], rule)
 
@@ -122,7 +153,7 @@ def _diagonal(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
             raise cx.error(f"diagonal of {show(av.type)}", "a 2-D array is needed")
         view = cx.e("view_diagonal", av.value)
         assert isinstance(view.type, ArrayRef)
-        return AV(Array(view.type.dtype, 1, view.type.contiguous, readonly=True), (view,))
+        return array_of(view, replace(av.type, readonly=True))
 
     return dispatch(cx, given, rule)
 

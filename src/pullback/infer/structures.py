@@ -11,13 +11,14 @@ import numpy as np
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import nearest
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes
+from pullback.infer.elementwise import TOO_BIG, array_sizes, product
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import is_exception
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of, narrow
 from pullback.infer.views import array_element, array_of
+from pullback.ir.node import Value
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import (
     Array,
@@ -97,19 +98,27 @@ def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
     if name == "ndim":
         return AV(WEAK_INT, (cx.e.integer(type_.rank),), type_.rank)
     if name == "size":
-        total = cx.e.integer(1)
-        for size in array_sizes(cx, av):
-            total = cx.e("mul", total, size)
-        return AV(WEAK_INT, (total,))
+        return AV(WEAK_INT, (_element_count(cx, av),))
     if name == "dtype":
         return AV(Builtin(f"numpy.{_DTYPE_NAMES[type_.dtype]}"))
     if name == "T":
         perm = tuple(reversed(range(type_.rank)))
         view = cx.e("view_transpose", av.value, perm=perm)
-        return array_of(view, type_, tuple(reversed(type_.ones)))
+        return array_of(view, type_, tuple(reversed(type_.ones)), perm=perm)
     if name in ARRAY_METHODS:
         return AV(Closure(f"ndarray.{name}", (type_,), f"ndarray.{name}"), av.values)
     return None
+
+
+def _element_count(cx: Frame, av: AV) -> Value:
+    """The product of the sizes.  Views with strides of 0 broadcast to arrays that nothing could hold: TOO_BIG."""
+    sizes = array_sizes(cx, av)
+    if len(sizes) > 1:
+        cx.check(cx.e("not_", product(cx, sizes)[1]), "ValueError", TOO_BIG)
+    total = cx.e.integer(1)
+    for size in sizes:
+        total = cx.e("mul", total, size)
+    return total
 
 
 # ------------------------------------------------------------------------------------------------- narrowing

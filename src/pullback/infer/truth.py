@@ -9,7 +9,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.lattice import WEAK_BOOL
-from pullback.infer.numbers import as_number, convert, promote
+from pullback.infer.numbers import as_number, compared, convert, promote
 from pullback.infer.samples import COMPARE, python_error
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
@@ -60,6 +60,8 @@ def truth(cx: Frame, av: AV, subject: Value | None = None) -> AV:
 
 
 def _truth(cx: Frame, av: AV) -> AV:
+    if isinstance(av.type, Array):
+        av = as_number(cx, av)  # of rank 0
     match av.type:
         case Constant():
             return av
@@ -141,7 +143,7 @@ def _compare_numbers(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     x, y = cx.literal_of(a), cx.literal_of(b)
     if isinstance(x, int) and isinstance(y, int) and not isinstance(x, bool) and not isinstance(y, bool):
         return constant(bool(_INTS[operator](x, y)))  # a.ndim == 2 picks its branch while compiling
-    kind = a.type if a.type == b.type else promote(a.type, b.type)
+    kind = a.type if a.type == b.type else compared(promote(a.type, b.type), (a, b))
     weak = a.type.weak and b.type.weak
     values = convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)
     return AV(Number(DType.BOOL, weak), (cx.e(_COMPARE[operator], *values),))

@@ -17,17 +17,27 @@ from pullback.ir.node import Value
 from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Slice, Tuple, show
 
 __all__ = [
-    "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "index_parts",
-    "indexed",
-    "is_element", "view",
+    "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "holds_scalar_arrays",
+    "index_parts", "indexed", "is_element", "view",
 ]  # fmt: skip
 
 
-def array_of(value: Value, model: Array, ones: Sequence[bool | None] = ()) -> AV:
-    """The abstract value of a view: writable as its model is.  `ones`: what is known of its sizes."""
-    assert isinstance(value.type, ArrayRef)
+def array_of(
+    value: Value, model: Array, ones: Sequence[bool | None] = (), *, perm: Sequence[int] | None = None
+) -> AV:
+    """The abstract value of a view: writable as its model is.  `ones`: what is known of its sizes.
+
+    perm: the axes of the model in their new order, where it may be another one.
+    """
+    type_ = value.type
+    assert isinstance(type_, ArrayRef)
+    turned = perm is not None and list(perm) != list(range(len(perm)))
+    gaps, table = not type_.contiguous and type_.rank > 1, type_.rank == model.rank == 2
+    rows = gaps and (model.columns and table if turned else model.row_major)
+    columns = gaps and table and (model.row_major if turned else model.columns)
     known = known_ones(ones)
-    return AV(Array(value.type.dtype, value.type.rank, value.type.contiguous, model.readonly, known), (value,))
+    found = Array(type_.dtype, type_.rank, type_.contiguous, model.readonly, known, rows, columns, model.foreign)
+    return AV(found, (value,))
 
 
 def integer(cx: Frame, index: AV) -> Value:
@@ -49,9 +59,13 @@ def checked_index(cx: Frame, index: AV, size: Value, exception: str, message: st
 
 
 def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
-    """The parts of an index, the ellipsis replaced by full slices."""
+    """The parts of an index: the ellipsis replaced by full slices, 0-d arrays of ints by their numbers.
+
+    An ellipsis that stands for no axis stays: a[0, ...] of a 1-D array is a view, not an element.
+    """
     assert isinstance(subject.type, Array)
     parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+    parts = [as_number(cx, part) if isinstance(part.type, Array) else part for part in parts]
     for part in parts:
         if isinstance(part.type, Constant) or part.type in (WEAK_BOOL, Number(DType.BOOL, False)):
             raise cx.error("an array cannot be indexed with one bool here", "NumPy would add an axis",
@@ -67,11 +81,17 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
         )
     expanded: list[AV] = []
     for part in parts:
-        if _is_ellipsis(part):
+        if _is_ellipsis(part) and used < subject.type.rank:
             expanded += [full_slice() for _ in range(subject.type.rank - used)]
         else:
             expanded.append(part)
     return expanded
+
+
+def holds_scalar_arrays(index: AV) -> bool:
+    """Is a part of the index a 0-d array: NumPy copies what such an index reads."""
+    parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+    return any(isinstance(part.type, Array) and part.type.rank == 0 for part in parts)
 
 
 def full_slice() -> AV:
@@ -146,6 +166,8 @@ def view(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
                 value = cx.e("view_expand", value, axis=axis)
                 ones.append(True)
                 axis += 1
+            case _ if _is_ellipsis(part):
+                pass
             case Slice():
                 ones.append(subject.type.is_one(source) if _is_full(part) else None)
                 value = _sliced(cx, value, part, axis)

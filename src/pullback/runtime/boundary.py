@@ -19,9 +19,13 @@ import numpy as np
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import NONE, Array, Dict, DType, List, Number, Str, Tuple, Type
 
-__all__ = ["ABSENT", "Boundary", "Guard", "Hidden", "Refusal", "Resolve", "TooLarge", "Unsupported", "abstract", "read"]
+__all__ = [
+    "ABSENT", "Boundary", "Guard", "Hidden", "Place", "Refusal", "Resolve", "TooLarge", "Unsupported", "abstract",
+    "read",
+]  # fmt: skip
 
 Resolve = Callable[[object], Type]
+Place = tuple[str, object, object]  # kind, container, key of a `Hidden` or a `Guard`
 
 
 class _Absent:
@@ -86,6 +90,12 @@ class Boundary:
     def __post_init__(self) -> None:
         if len(self.parameters) != len(self.params):
             raise ValueError(f"{self.name}: {len(self.parameters)} parameters but {len(self.params)} types")
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Everything outside of the function that the specialization depends on."""
+        hidden = tuple((place.kind, place.container, place.key) for place in self.hidden)
+        return hidden + tuple((place.kind, place.container, place.key) for place in self.guards)
 
     def object_of(self, type_: Type) -> object:
         """The object that a type stands for, or `ABSENT`."""

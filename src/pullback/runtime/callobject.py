@@ -5,6 +5,7 @@
     c(3.0)              the entry takes the call
     c(x=3.0)            bound as CPython would, then the same entry
     c(1)                the entry does not apply: specialise(c, (1,), {})
+    c(swapped_array)    no entry ever applies: called with a native copy instead (`twins`)
 
 The object is laid out as a bound method of CPython, with `_miss` as its function and itself as its self, and then two
 chains:
@@ -26,7 +27,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from pullback.runtime import layout, symbols
+from pullback.runtime import layout, symbols, twins
 
 __all__ = ["BOUND_CHAIN", "CHAIN", "MISS", "CallObject", "Entry", "Specialise", "connect", "transform_of"]
 
@@ -228,14 +229,21 @@ class CallObject(_Base):  # type: ignore[misc]
         return self._binder(*arguments, **keywords)  # type: ignore[no-any-return]
 
     def _miss(self, /, *arguments: object, **keywords: object) -> object:
-        if self._binder is None:
-            return self._specialise(self, arguments, keywords)
-        values = self.bind(arguments, keywords)
-        if keywords or len(values) != len(arguments):
-            result = self.call_bound(*values)
-            if result is not MISS:
-                return result
-        return self._specialise(self, values, {})
+        values = arguments
+        if self._binder is not None:
+            values = self.bind(arguments, keywords)
+            if keywords or len(values) != len(arguments):
+                result = self.call_bound(*values)
+                if result is not MISS:
+                    return result
+            keywords = {}
+        if not keywords and twins.needed(values):
+            return twins.call(self._call_or_specialise, values)
+        return self._specialise(self, values, keywords)
+
+    def _call_or_specialise(self, *values: object) -> object:
+        result = self.call_bound(*values)
+        return self._specialise(self, values, {}) if result is MISS else result
 
     # --------------------------------------------------------------------------------------- as a Python function
 

@@ -2,11 +2,15 @@
 
     a = np.arange(4.0)
     x, y = copied((a[1:], a[:-1]))      x[0] = 7.0 changes y[1], and nothing of a
+
+What a program may do with a copy without another copy is as before: the strides of an array decide whether a reshape of
+it, or of a slice of it, is a view.
 """
 
 from __future__ import annotations
 
 import ctypes
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -54,14 +58,53 @@ def _copies(arrays: list[Any]) -> dict[int, Any]:
         while rest and _bounds(rest[0])[0] < high:
             group.append(rest.pop(0))
             high = max(high, _bounds(group[-1])[1])
-        if len(group) == 1:
-            copies[id(group[0])] = group[0].copy()
+        alone = _copy(group[0]) if len(group) == 1 else None
+        if alone is not None:
+            copies[id(group[0])] = alone
             continue
         memory = bytearray(ctypes.string_at(low, high - low))
         for a in group:
             offset = a.__array_interface__["data"][0] - low
             copies[id(a)] = np.ndarray(a.shape, a.dtype, memory, offset, a.strides)
     return copies
+
+
+def _copy(array: Any) -> Any:
+    """A copy of one array in little memory; None where only a copy of all that its elements lie in will do."""
+    if array.flags.c_contiguous:
+        return array.copy()
+    strides = _closer(array)
+    if strides is None:
+        return None
+    first = sum((1 - size) * min(0, stride) for size, stride in zip(array.shape, strides, strict=True))
+    last = sum((size - 1) * max(0, stride) for size, stride in zip(array.shape, strides, strict=True))
+    memory = bytearray(first + last + array.itemsize)
+    copy = np.ndarray(array.shape, array.dtype, memory, first, strides)
+    copy[...] = array
+    return copy
+
+
+def _closer(array: Any) -> list[int] | None:
+    """Strides that leave less room between the elements, for which the same axes, sliced in any way, are one in memory.
+
+    Two axes of n and m elements are one if the stride of the first is m times that of the second.  With steps of k this
+    becomes c * k times, for a count c * k < 2 * m; so a ratio of 2 * m and more is as good as 2 * m.
+    """
+    found = [array.itemsize] * array.ndim
+    room = Fraction(array.itemsize)  # that an element takes on the axis before, with its size
+    ratio_limit, before, chosen = 2, Fraction(array.itemsize), Fraction(array.itemsize)
+    for axis in sorted(range(array.ndim), key=lambda axis: abs(array.strides[axis])):
+        if array.shape[axis] == 1:
+            continue
+        stride = Fraction(abs(array.strides[axis]))
+        if stride < room:
+            return None  # elements share memory
+        chosen *= min(stride / before, Fraction(ratio_limit))
+        if chosen % array.itemsize:
+            return None
+        before, ratio_limit, room = stride, 2 * array.shape[axis], stride * array.shape[axis]
+        found[axis] = int(chosen) if array.strides[axis] > 0 else -int(chosen)
+    return found
 
 
 def _bounds(array: Any) -> tuple[int, int]:

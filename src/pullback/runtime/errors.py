@@ -78,7 +78,7 @@ def _fill(message: str, values: Sequence[object]) -> str:
         number = int(found[1])
         return str(values[number]) if number < len(values) else found[0]
 
-    return re.sub(r"\{(\d)\}", put, message)
+    return re.sub(r"\{(\d+)\}", put, message)
 
 
 def raise_at(span: Span, error: BaseException) -> BaseException:

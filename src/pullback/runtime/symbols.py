@@ -63,7 +63,8 @@ def address(name: str) -> int:
         get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
         found = get(NUMPY_SCALARS[DType(name.removeprefix("pb.new."))], _TP_ALLOC)
     elif name == "pb.miss":
-        found = ctypes.c_size_t.from_address(id(_probe.method) + METHOD_VECTORCALL).value
+        method = _probe.method  # alive while it is read
+        found = ctypes.c_size_t.from_address(id(method) + METHOD_VECTORCALL).value
     elif name in ("GetCurrentThreadStackLimits", "QueryPerformanceCounter"):
         found = _of(getattr(ctypes.windll.kernel32, name))  # type: ignore[attr-defined,unused-ignore]
     elif name.startswith(("Py", "_Py")):

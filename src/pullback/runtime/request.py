@@ -1,0 +1,57 @@
+"""What Python asks a compilation for, and what the compilation may vary.
+
+    Request("call", f, (2.0, a), ("x", "a"))         code for f and arguments like these
+    Options(error_model="numpy")                     how it behaves
+
+Small, so that calls which need no compilation import nothing of the compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pullback.diagnostic import Span
+from pullback.runtime.state import NOTHING_HELD, Held
+
+__all__ = ["DEFAULT", "Options", "Request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a compilation may vary.
+
+    error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan,
+    wrapping ints).
+    boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
+    passes: run the optimising passes.  verify: check the IR after every stage.
+    """
+
+    error_model: str = "python"
+    boundscheck: bool = True
+    fastmath: bool = False
+    passes: bool = True
+    verify: bool = False
+
+
+DEFAULT = Options()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What Python asked for.
+
+    kind: "call", or "jvp" (arguments: primals, then tangents) or "pullback" (primals, then one cotangent).
+    function: any callable pullback knows, the object of a transformation included.
+    arguments: the objects, in order; `names` are their names, the last `keyword_only` of them passed by keyword.
+    held: what places outside of the function held when it was called; the entry takes those values after the arguments.
+    """
+
+    kind: str
+    function: Any
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    keyword_only: int = 0
+    span: Span | None = None
+    held: Held = NOTHING_HELD
+

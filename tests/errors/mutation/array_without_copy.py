@@ -1,0 +1,10 @@
+import numpy as np
+
+
+def f(a):
+    b = np.array(a, copy=False)
+    b[0] = 1.0
+    return a[0]
+
+
+ARGS = (np.ones(3),)
