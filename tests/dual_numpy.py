@@ -64,7 +64,8 @@ def _empty(shape: Any, dtype: Any = float) -> Any:
 
 
 def _empty_like(array: Any, dtype: Any = None) -> Any:
-    return _empty(array.shape, dtype or array.dtype)
+    model = np.empty_like(bases(array), dtype)
+    return filled(model, objects([np.nan if model.dtype.kind == "f" else 0]))
 
 
 def _full(shape: Any, value: Any, dtype: Any = None) -> Any:
@@ -92,6 +93,16 @@ def _arange(*bounds: Any, dtype: Any = None) -> Any:
 
 def _copy(array: Any) -> Any:
     return filled(np.copy(bases(array)), cells_of(array))
+
+
+def _rows(array: Any) -> Any:
+    """The method `copy`, which keeps no other order."""
+    return filled(bases(array).copy(), cells_of(array))
+
+
+def _contiguous(array: Any) -> Any:
+    same = isinstance(array, DualArray) and array.ndim and array.cells.flags.c_contiguous
+    return array if same else filled(np.ascontiguousarray(bases(array)), cells_of(array))
 
 
 def _as_array(values: Any, dtype: Any = None) -> Any:
@@ -303,6 +314,7 @@ def _numpy_module() -> types.SimpleNamespace:
     table |= {name: _search(getattr(np, name)) for name in SEARCHES if name != "nonzero"}
     table |= REDUCTIONS | {"amax": REDUCTIONS["max"], "amin": REDUCTIONS["min"], "nonzero": _where}
     table |= {"empty": _empty, "empty_like": _empty_like, "full": _full, "full_like": _full_like, "copy": _copy}
+    table["ascontiguousarray"] = _contiguous
     table |= {"array": new_array, "asarray": _as_array, "linspace": _linspace, "arange": _arange}
     table |= {"where": _where, "clip": _clip, "dot": _dot, "matmul": _matmul, "outer": _outer}
     return types.SimpleNamespace(**table)
@@ -362,7 +374,7 @@ def _fill(array: Any, value: Any) -> None:
 
 
 def _install_methods() -> None:
-    methods: dict[str, Any] = dict(REDUCTIONS) | {"astype": _as_type, "copy": _copy, "fill": _fill, "clip": _clip}
+    methods: dict[str, Any] = dict(REDUCTIONS) | {"astype": _as_type, "copy": _rows, "fill": _fill, "clip": _clip}
     methods |= {name: getattr(NUMPY, name) for name in ("ravel", "swapaxes", "squeeze", "diagonal", "dot")}
     methods |= {name: getattr(NUMPY, name) for name in ("argmax", "argmin", "any", "all", "nonzero", "repeat")}
     methods |= {"reshape": _shaped(NUMPY.reshape), "transpose": _shaped(NUMPY.transpose)}

@@ -62,7 +62,7 @@ class Native:
 
     def raw(self, cells, results, name=None, stack_limit=0, fuel=memory.REFILL):
         """Call with cells; the cells of the results.  `release` must follow."""
-        self.context = (ctypes.c_int64 * 16)()
+        self.context = (ctypes.c_int64 * (abi.CONTEXT_SIZE // 8))()
         self.context[abi.STACK_LIMIT // 8] = stack_limit
         self.context[abi.FUEL // 8] = fuel
         given, taken = (ctypes.c_int64 * max(1, len(cells)))(*cells), (ctypes.c_int64 * max(1, results))()
@@ -93,7 +93,7 @@ class Native:
     def _error(self):
         site = self.module.sites[self.context[0]]
         payload = []
-        for dtype, cell in zip(site.payload, self.context[1:], strict=False):
+        for dtype, cell in zip(site.payload, self.context[abi.PAYLOAD // 8 :], strict=False):
             payload.append(NUMPY_DTYPES[dtype](_double(cell) if dtype.is_float else cell))
         return failure(site.exception, site.message, payload, site.span)
 

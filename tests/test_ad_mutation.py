@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
+from heat import HEAT
 from mutating_programs import PROGRAMS, M
 from pullback import api, pipeline, testing
 from random_mutation import source
@@ -80,6 +81,46 @@ def test_third(name, every):
     mixtures = map("".join, itertools.product("rf", repeat=3)) if every else ("rrr", "ffr")
     found = {modes: value(name, modes) for modes in mixtures}
     assert all(close(v, wanted) for v in found.values()), (found, wanted)
+
+
+# ------------------------------------------------------------------------------------------- calls that stay calls
+
+
+def square(y):
+    return y * y
+
+
+def weighted(p, q):
+    return np.sum(p * q * q)
+
+
+def scaled(p, q):
+    p *= q
+
+
+def numbers_through_a_call(x, c):
+    return square(x * x) * x
+
+
+def arrays_through_a_call(x, c):
+    return weighted(np.array([x * x, x]), np.array([x, 0.5])) * x
+
+
+def written_in_a_call(x, c):
+    a, b = np.array([x, x * x]), np.array([x * x, x])
+    scaled(a, b)
+    return np.sum(a * a * b * c)
+
+
+@pytest.mark.parametrize("f", [numbers_through_a_call, arrays_through_a_call, written_in_a_call])
+def test_records_of_calls_keep_their_identity(f):
+    """A record, and the record that keeps it, have one tangent although both start as zeros; nothing is inlined."""
+    c = np.array([1.0, 0.5])
+    for order in (2, 3):
+        wanted = run(derivative(f, "f" * order, 2), (0.7, c), True)
+        for modes in itertools.product("rfv", repeat=order):
+            found = run(derivative(f, "".join(modes), 2), (0.7, c), False)
+            assert close(found, wanted, 1e-10), (modes, found, wanted)
 
 
 # ------------------------------------------------------------------------------------------------- random programs
@@ -221,25 +262,14 @@ def deepest(function):
     return depth(function.body, 0)
 
 
-def heat(u, v, c, steps):
-    n = len(u)
-    for _ in range(steps):
-        for i in range(1, n - 1):
-            v[i] = u[i] + c * (u[i - 1] - 2.0 * u[i] + u[i + 1])
-        u, v = v, u
-    s = 0.0
-    for i in range(n):
-        s += u[i] * u[i]
-    return s
-
-
-def test_heat_keeps_nothing():
-    """Linear in u: neither values nor the order of the buffers are recorded."""
-    arguments = (np.linspace(0.0, 1.0, 6), np.zeros(6), 0.1, 5)
-    assert buffers(heat, arguments) == []
+@pytest.mark.parametrize("f", HEAT)
+def test_heat_keeps_nothing(f):
+    """Linear in u: neither values, nor sizes, nor the order of the buffers are recorded."""
+    arguments = (np.linspace(0.0, 1.0, 16), np.zeros(16), 0.1, 5)
+    assert buffers(f, arguments) == []
     given = (arguments[0].copy(), arguments[1].copy(), *arguments[2:])
-    found = testing.call("call", pb.grad(heat), given, engine="interp", passes=True)
-    assert np.allclose(found, numeric(heat, arguments, 0), atol=1e-6)
+    found = testing.call("call", pb.grad(f), given, engine="interp", passes=True)
+    assert np.allclose(found, numeric(f, arguments, 0), atol=1e-6)
 
 
 def seidel(u, c, sweeps):
@@ -331,11 +361,11 @@ SPD = M @ M.T + np.eye(3)
     ],
 )
 def test_what_stays_is_read_again(f, arguments, depth):
-    """`depth`: of the innermost loop that records something per trip."""
+    """`depth`: of the innermost loop that may record something per trip."""
     found = testing.call("call", pb.grad(f), (arguments[0].copy(), *arguments[1:]), engine="interp", passes=True)
     wanted = numeric(f, arguments, 0)
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
-    assert max(map(deepest, lowered(f, arguments, 0).functions.values())) == depth
+    assert max(map(deepest, lowered(f, arguments, 0).functions.values())) <= depth
 
 
 # ----------------------------------------------------------------------------------------------------- through the api

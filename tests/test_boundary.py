@@ -173,9 +173,14 @@ def test_arrays_of_another_layout_miss():
     swapped = np.arange(3.0).astype(">f8")
     raw = np.zeros(25, np.uint8)[1:].view(np.float64)
     assert not raw.flags.aligned
-    for bad in (swapped, raw, np.arange(6.0)[::2], np.zeros(3, np.float32), np.zeros((1, 3)), np.float64(1), [1.0]):
+    for bad in (np.arange(6.0)[::2], np.zeros(3, np.float32), np.zeros((1, 3)), np.float64(1), [1.0]):
         with pytest.raises(TypeError, match="no entry"):
             f(bad)
+    for bad in (swapped[::2], swapped.astype(">f4"), raw.reshape(1, 3)):
+        with pytest.raises(TypeError, match="no entry"):
+            f(bad)
+    for copied in (swapped, raw):  # a native copy is passed
+        assert f(copied)[0] is copied
     marked = np.zeros(3, np.dtype(np.float64, metadata={"unit": "m"}))
     assert f(marked)[0] is marked
 

@@ -1,5 +1,6 @@
 """The cache on disk: right answers whatever happens to the files; and what uses it."""
 
+import math
 import os
 import subprocess
 import sys
@@ -170,6 +171,34 @@ def test_a_second_process_does_not_run_llvm():
     for path in cache.directory().glob("??/*"):
         path.write_bytes(b"damaged")
     assert run().startswith("False")
+
+
+COMPILER = ("front", "infer", "ad", "passes", "codegen.emit", "pipeline")
+USE = """
+import sys
+import pullback as pb
+def loaded():
+    return [name for name in sys.argv[2:] if f"pullback.{name}" in sys.modules]
+assert not loaded() and "llvmlite" not in sys.modules, loaded()
+sys.path.insert(0, sys.argv[1])
+from functions_to_keep import area
+print(pb.grad(area)(3.0), pb.vjp(area, 2.0)[1](1.0), *loaded())
+"""
+
+
+def test_code_that_is_kept_needs_no_compiler(tmp_path):
+    """Importing the package loads nothing of the compiler, nor does a call whose code an earlier process left."""
+    (tmp_path / "functions_to_keep.py").write_text("import math\n\n\ndef area(r):\n    return math.pi * r * r\n")
+
+    def run():
+        command = [sys.executable, "-c", USE, str(tmp_path), *COMPILER]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    values = [str(2.0 * math.pi * 3.0), f"({4.0 * math.pi},)"]
+    assert run() == [*values, *COMPILER]
+    assert run() == values
 
 
 def test_options_are_part_of_the_key():

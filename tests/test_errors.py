@@ -13,6 +13,7 @@ import functools
 import importlib.util
 import linecache
 import math
+import pickle
 import re
 import traceback
 from pathlib import Path
@@ -181,3 +182,66 @@ def test_names_that_the_compiler_uses_too() -> None:
     names = ["function", "helper", "value", "x0", "lambda_", "print"]
     text = f"def f({', '.join(names)}):\n    return {' * '.join(names)}\n"
     assert pb.grad(from_text(text, "f", "<names>"), argnums=(0, 5))(*[2.0] * 6) == (32.0, 32.0)
+
+
+# ------------------------------------------------------------------------------------ shapes that do not fit
+
+
+def in_a_branch(x, p):
+    a = np.full(3, x)
+    if p:
+        a = a + np.ones(4)
+    return np.sum(a)
+
+
+def in_a_loop(x, n):
+    a = np.full(3, x)
+    for _ in range(n):
+        a = a * np.ones(4)
+    return np.sum(a)
+
+
+def in_a_product(x, p):
+    a = np.array([[x, 1.0], [2.0, x]])
+    return np.sum(a @ np.ones((3, 2))) if p else np.sum(a @ a)
+
+
+def after_a_return(x, n):
+    if n == 0:
+        return x
+    return np.sum(np.zeros(3) + np.ones(4)) * x
+
+
+def by_slices(x, n):
+    a = np.full(5, x)
+    return np.sum(a[:n] + a[: n + 1])
+
+
+@pytest.mark.parametrize("f", [in_a_branch, in_a_loop, in_a_product, after_a_return, by_slices])
+def test_shapes_are_compared_where_the_line_runs(f: Any) -> None:
+    """Calls that do not get to the line, or to which it fits, are calls like others."""
+    for n in (0, 1, 2, 5, 9):
+        try:
+            expected = f(1.5, n)
+        except ValueError as error:
+            for call in (pb.jit(f), pb.grad(f)):
+                with pytest.raises(ValueError, match=re.escape(str(error).strip())) as info:
+                    call(1.5, n)
+                assert not isinstance(info.value, pb.CompileError)
+        else:
+            assert pb.jit(f)(1.5, n) == expected
+            pb.check_grads(f, (1.5, n))
+
+
+def test_a_certain_mismatch_is_a_value_error_too() -> None:
+    def f(x):
+        return np.zeros(3) * x + np.ones(4)
+
+    for make in (lambda: pb.jit(f)(2.0), lambda: pb.jvp(f, (2.0,), (1.0,)), lambda: pb.vjp(f, 2.0)):
+        with pytest.raises(ValueError) as info:
+            make()
+        assert isinstance(info.value, pb.CompileError)
+        again = pickle.loads(pickle.dumps(info.value))
+        assert type(again) is type(info.value) and str(again) == str(info.value)
+    with pytest.raises(pb.CompileError, match="could not be broadcast"):
+        pb.grad(lambda x: np.sum(f(x)))(2.0)

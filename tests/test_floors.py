@@ -16,7 +16,7 @@ FLOORS = (
     {"front", "infer", "interp", "ad", "passes", "codegen"},
     {"pipeline"},
     {"api"},
-    {"demo", "doctor", "testing", "nn", "interop"},
+    {"checking", "demo", "doctor", "testing", "nn", "interop"},
     {"cli"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -256,12 +256,15 @@ def test_pullback_called_again(name: str) -> None:
         weights = [float(leaf) for leaf in oracle.flatten(cotangent, result)]
         expected = oracle.gradient(program.function, arguments, program.argnums, weights)
         kept = fresh(cotangent)
-        with restored(program.function):
+        with restored(program.function) as captured:
             _, pullback = pb.vjp(program.function, *given)
-        answers = [pullback(cotangent)]
-        spoil(given)
-        answers.append(pullback(cotangent))
-        answers += from_threads(lambda: pullback(cotangent), 2)
+            state = [array.copy() for array in captured]
+            answers = [pullback(cotangent)]
+            spoil([given, captured])
+            answers.append(pullback(cotangent))
+            answers += from_threads(lambda: pullback(cotangent), 2)
+            for array, before in zip(captured, state, strict=True):
+                assert np.all(array == 77 if array.size else True), f"{where}: a pullback writes captured arrays"
         for answer in answers:
             actual = leaves([answer[position] for position in program.argnums], arguments, program.argnums)
             assert_gradient(actual, expected, relative=relative(program, arguments), scale=program.scale, where=where)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from meaning import rewrites
+from ir_text import canonical, parse
+from meaning import apply, rewrites
 from pullback import testing
 
 STEP = """
@@ -94,6 +95,68 @@ def test_functions_return_owners_but_the_entry_does_not():
             return a
         """,
     )
+
+
+def test_functions_that_return_arrays_get_the_owners_of_their_own():
+    """What is returned may be a parameter: then it has one owner more."""
+    rewrites(
+        "ownership",
+        """
+        def f(n: i64, c: f64[:]c) -> f64:
+            v: f64[:]c = array_zeros dtype=f64 n
+            a: f64[:]c = call callee=g v, c
+            x: f64 = array_get a, n
+            return x
+        """,
+        """
+        def f(n: i64, c: f64[:]c) -> f64:
+            v: f64[:]c = array_zeros dtype=f64 n
+            p: box pb.owner = array_owner v
+            none: box pb.owner = box_null name=pb.owner
+            a: f64[:]c, o: box pb.owner = call callee=g v, c, p, none
+            free p
+            x: f64 = array_get a, n
+            free o
+            return x
+        """,
+        """
+        def g(a: f64[:]c, b: f64[:]c) -> f64[:]c:
+            return b
+        """,
+    )
+
+
+def test_owners_that_are_lent_are_counted_where_they_leave():
+    entry = """
+        def f(n: i64) -> i64:
+            return n
+    """
+    before = """
+        def g(a: f64[:]c, b: f64[:]c, q: bool) -> f64[:]c:
+            c: f64[:]c = call callee=g b, a, q
+            d: f64[:]c = if q:
+              then:
+                yield b
+              else:
+                yield c
+            return d
+    """
+    after = """
+        def g(a: f64[:]c, b: f64[:]c, q: bool, s: box pb.owner, t: box pb.owner) -> f64[:]c, box pb.owner:
+            c: f64[:]c, o: box pb.owner = call callee=g b, a, q, t, s
+            d: f64[:]c, p: box pb.owner = if q:
+              then:
+                array_retain t
+                yield b, t
+              else:
+                array_retain o
+                yield c, o
+            free o
+            return d, p
+    """
+    program, expected = parse(entry, before), parse(entry, after)
+    apply(program, "ownership")
+    assert canonical(program.functions["g"]) == canonical(expected.functions["g"])
 
 
 # ------------------------------------------------------------------------------------------- whole functions

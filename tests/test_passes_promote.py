@@ -317,8 +317,39 @@ def kalman(x, n):
     return total
 
 
+def loops_over_elements(x, n):
+    a = np.array([[x, 0.2, 0.1], [0.3, x, 0.1], [0.0, 0.1, x]])
+    b = np.eye(3)
+    for _ in range(n):
+        c = np.zeros((3, 3))
+        for i in range(3):
+            for j in range(3):
+                s = 0.0
+                for k in range(3):
+                    s += a[i, k] * b[k, j]
+                c[i, j] = s
+        b = c / np.sqrt(np.sum(c * c))
+    return b[0, 1] + b[2, 2]
+
+
+def bodies(x, n):
+    p = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.5]])
+    v = np.array([[0.0, 0.1], [0.0, x], [-x, 0.0]])
+    m = np.array([10.0, 1.0, 0.5])
+    for _ in range(n):
+        for i in range(3):
+            for j in range(3):
+                if i != j:
+                    d = p[j] - p[i]
+                    r2 = d @ d + 0.01
+                    v[i] += 0.001 * m[j] * d / (r2 * np.sqrt(r2))
+        p += 0.001 * v
+    return np.sum(p * p) + np.sum(v)
+
+
 FUNCTIONS = [
     lorenz, in_place, under_conditions, matrices, rotation, views, carried_view, exchanged, chosen, repeated, kalman,
+    loops_over_elements, bodies,
 ]  # fmt: skip
 
 
@@ -374,6 +405,14 @@ def written_and_bound_again(x, n):
         s[0] = s[0] * 0.5 + 1.0
         s = s + 0.1
     return np.sum(s)
+
+
+def test_a_carried_array_may_be_written_while_it_has_one_name():
+    compiled = pb.jit(written_and_bound_again)
+    compiled(0.7, 3)
+    pb.stats(reset=True)
+    compiled(0.7, 30)
+    assert pb.stats().allocations == 0
 
 
 @pytest.mark.parametrize("function", [shared, written_beside, written_and_bound_again], ids=lambda f: f.__name__)

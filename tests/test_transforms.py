@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import gc
 import math
 import pickle
+import weakref
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pullback as pb
+from pullback import testing
 
 
 def twice(function: Any) -> Any:
@@ -139,3 +143,57 @@ def test_arguments_that_do_not_fit_are_refused_in_the_names_of_the_function(call
         call(second)
     with pytest.raises(pb.CompileError, match=r"shaped\(\)"):
         pb.jit(lambda x: call(second) + x)(1.0)
+
+
+# ------------------------------------------------------------------------------------------- code that is shared
+
+
+def cubed(x):
+    return x * x * x
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        pb.jit, pb.grad, pb.value_and_grad, lambda f: pb.grad(pb.grad(f)), lambda f: pb.grad(pb.jit(f)),
+        lambda f: lambda x: pb.vjp(pb.grad(f), x)[1](1.0), lambda f: lambda x: pb.jvp(pb.grad(f), (x,), (1.0,)),
+    ],
+)  # fmt: skip
+def test_objects_of_the_same_kind_are_compiled_once(transform):
+    first = transform(cubed)(2.0)
+    count = testing.compilations()
+    assert [transform(cubed)(2.0) for _ in range(3)] == [first] * 3
+    assert testing.compilations() == count
+    made = transform(cubed)
+    assert np.allclose(np.array(made(np.float32(2.0)), float), np.array(first, float))  # another type: other code
+    assert testing.compilations() > count
+
+
+def test_code_is_not_shared_where_it_differs():
+    def quotient(x):
+        return 1.0 / x
+
+    assert pb.jit(quotient)(2.0) == 0.5
+    assert pb.jit(quotient, error_model="numpy")(0.0) == math.inf
+    with pytest.raises(ZeroDivisionError):
+        pb.jit(quotient)(0.0)
+    assert pb.grad(lambda x: x * x)(3.0) == 6.0 and pb.grad(lambda x: x * 2.0)(3.0) == 2.0
+    assert pb.grad(cubed, 0)(2.0) == 12.0 and pb.grad(cubed, (0,))(2.0) == (12.0,)
+    assert [pb.grad(scaled_by(s))(1.0) for s in (2.0, 3.0)] == [2.0, 3.0]
+    quotient.__code__ = cubed.__code__
+    assert pb.jit(quotient)(2.0) == 8.0
+
+
+def scaled_by(s):
+    return lambda x: x * s
+
+
+def test_shared_code_goes_with_its_function():
+    def f(x):
+        return x * 2.0
+
+    pb.grad(f)(1.0)
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None

@@ -1,6 +1,7 @@
 """A differentiating compiler for plain Python: native values and exact derivatives of ordinary functions."""
 
-from pullback.api import check_grads, explain, grad, hessian, hvp, jit, jvp, stats, value_and_grad, vjp
+from pullback.api import explain, grad, hessian, hvp, jit, jvp, stats, value_and_grad, vjp
+from pullback.checking import check_grads
 from pullback.diagnostic import CompileError, InternalError
 
 __version__ = "0.1.0"

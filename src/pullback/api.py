@@ -1,4 +1,4 @@
-"""What users call: jit, grad, value_and_grad, vjp, jvp, hessian, hvp, check_grads, explain.
+"""What users call: jit, grad, value_and_grad, vjp, jvp, hessian, hvp, explain, stats.
 
     g = pb.grad(loss)          an object; nothing is compiled yet
     g(2.0)                     compiled for a float, then called; the next float is a call of 20 ns
@@ -10,19 +10,24 @@ import functools
 import linecache
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from pullback import pipeline
-from pullback.codegen import counters
 from pullback.diagnostic import CompileError, InternalError
-from pullback.runtime.callobject import MISS, CallObject
+from pullback.runtime import twins
+from pullback.runtime.callobject import LONGEST, MISS, CallObject
 from pullback.runtime.copies import copied
+from pullback.runtime.request import Options, Request
+from pullback.runtime.state import NO_STATE, Held, State, remembered
+
+if TYPE_CHECKING:
+    from pullback import pipeline
+    from pullback.codegen.counters import Stats
 
 __all__ = [
-    "Explanation", "Pullback", "call_once", "check_grads", "compilations", "explain", "from_source", "grad", "hessian",
-    "hvp", "jit", "jvp", "stats", "value_and_grad", "vjp",
+    "Explanation", "Pullback", "call_once", "compilations", "explain", "from_source", "grad", "hessian", "hvp", "jit",
+    "jvp", "stats", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -37,12 +42,20 @@ def compilations() -> int:
     return _counter["compilations"]
 
 
-def stats(*, reset: bool = False) -> counters.Stats:
-    """What compiled code did since the last reset: memory, loops, matrix products; `reset=True` begins anew after this.
+def stats(*, reset: bool = False) -> Stats:
+    """What compiled code, of all functions and threads, has done since the last reset.
 
-    Of the counts, `bytes_allocated`, `allocations`, `kernels` and `matrix_products` begin at 0, `peak_bytes` at
-    `live_bytes`, the memory in use: arrays made by compiled code that Python still holds.
+        pb.stats(reset=True)            reads, then begins anew
+        gradient(a, x)
+        pb.stats().bytes_allocated      what that call asked for; the memory of the compiler itself is not counted
+
+    bytes_allocated, allocations: memory asked for.  live_bytes: arrays made by compiled code that Python holds now.
+    peak_bytes: the most in use at one time, those included; after a reset it begins at live_bytes, the others at 0.
+    kernels: loops over whole arrays.  matrix_products: products of matrices.  Small arrays that live in registers and
+    chains that were fused do not show: that is what the counts are for.
     """
+    from pullback.codegen import counters
+
     return counters.read(reset=reset)
 
 
@@ -60,12 +73,13 @@ class Compiled(CallObject):
 
     def __init__(
         self, function: Callable[..., Any], transform: tuple[str, Any, tuple[tuple[str, Any], ...]],
-        options: pipeline.Options, kind: str = "call", recipe: Any = None,
+        options: Options, kind: str = "call", recipe: Any = None, state: State = NO_STATE,
     ) -> None:  # fmt: skip
         super().__init__(function, _specialise, recipe)
         self.__pullback__ = transform
         self.options = options
         self.kind = kind
+        self.state = state
         self.reasons: list[str] = []
 
     @property
@@ -76,12 +90,22 @@ class Compiled(CallObject):
     def lower(self, *arguments: Any, **keywords: Any) -> pipeline.Lowered:
         """Every stage for these arguments, without running anything."""
         bound = self.bind(arguments, keywords) if self._binder is not None else arguments
-        return pipeline.lower(_request(self, bound), self.options, keep=True)
+        return _lowered(_request(self, bound), self.options)
 
 
-def _request(compiled: Any, arguments: tuple[Any, ...]) -> pipeline.Request:
-    names, keyword_only = _names(compiled, len(arguments))
-    return pipeline.Request(compiled.kind, compiled, arguments, names, keyword_only)
+def _lowered(request: Request, options: Options) -> pipeline.Lowered:
+    from pullback import pipeline
+
+    return pipeline.lower(request, options, keep=True)
+
+
+def _request(compiled: Any, arguments: tuple[Any, ...]) -> Request:
+    places = compiled.state.places
+    count = len(arguments) - len(places)
+    names, keyword_only = _names(compiled, count)
+    held = Held(tuple(zip(places, arguments[count:], strict=True)), compiled.state.constants)
+    given = twins.native(arguments[:count])
+    return Request(compiled.kind, compiled, given, names, keyword_only, held=held)
 
 
 def _names(compiled: Any, count: int) -> tuple[tuple[str, ...], int]:
@@ -95,36 +119,82 @@ def _specialise(compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, A
     """Compile for these arguments, install the code, give the result."""
     if keywords:
         raise TypeError(f"{compiled.__name__} takes no keyword arguments {', '.join(keywords)}")
+    return _answer(compiled, arguments, lambda: compiled.call_bound(*arguments))
+
+
+def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any]) -> Any:
+    """What `attempt`, a call of the object with these arguments, gives once there is code for them."""
+    reason = ", ".join(type(a).__name__ for a in arguments)
+    if _install_shared(compiled):
+        found = attempt()
+        if found is not MISS:
+            compiled.reasons.append(reason)
+            return found
     with _lock:
-        found = compiled.call_bound(*arguments) if compiled.entries else MISS
+        found = attempt() if compiled.entries else MISS
         if found is not MISS:  # another thread compiled it meanwhile
             return found
         request = _request(compiled, arguments)
         kept = _install_kept(compiled, request)
         if not kept:
-            compiled.install(_compile(request, compiled.options))
-        compiled.reasons.append(", ".join(type(a).__name__ for a in arguments))
-    result = compiled.call_bound(*arguments)
+            _install(compiled, _compile(request, compiled.options))
+        compiled.reasons.append(reason)
+    result = attempt()
     if result is MISS and kept:  # what the guards ask for has changed since the code was kept
         with _lock:
             compiled.remove(kept)
-            compiled.install(_compile(request, compiled.options))
-        result = compiled.call_bound(*arguments)
+            known = _shared(compiled)
+            known[:] = [entry for entry in known if entry is not kept]
+            _install(compiled, _compile(request, compiled.options))
+        result = attempt()
     if result is MISS:
         raise InternalError(f"{compiled.__name__}: the code just compiled does not accept its own arguments")
     return result
 
 
-def _install_kept(compiled: Any, request: pipeline.Request) -> Any:
+def _shared(compiled: Any) -> list[Any]:
+    """The code that all objects of the same transformations of a function have in common, kept with the function."""
+    path: list[object] = [compiled._python is None]
+    fun: Any = compiled
+    while isinstance(fun, Compiled):
+        name, inner, settings = fun.__pullback__
+        path.append((name, settings, fun.options, fun.kind, fun.state.key()))
+        fun = inner
+    known: list[Any] = _helpers_of(fun).setdefault(("code", getattr(fun, "__code__", None), *path), [])
+    return known
+
+
+def _install(compiled: Any, entry: Any) -> None:
+    """Install code, and let other objects know of it."""
+    compiled.install(entry)
+    known = _shared(compiled)
+    known.append(entry)
+    del known[:-LONGEST]
+
+
+def _install_shared(compiled: Any) -> bool:
+    """Install what another object of the same kind has been compiled for meanwhile; is there any."""
+    with _lock:
+        others = [entry for entry in _shared(compiled) if entry not in compiled.entries]
+        for entry in others:
+            compiled.install(entry)
+    return bool(others)
+
+
+def _install_kept(compiled: Any, request: Request) -> Any:
     """Install code that an earlier process left; None where there is none."""
-    entry = pipeline.load_entry(request, compiled.options)
+    from pullback.codegen import manifest
+
+    entry = manifest.load(manifest.key(request, compiled.options), request.function)
     if entry is not None:
         _counter["compilations"] += 1
-        compiled.install(entry)
+        _install(compiled, entry)
     return entry
 
 
-def _compile(request: pipeline.Request, options: pipeline.Options) -> Any:
+def _compile(request: Request, options: Options) -> Any:
+    from pullback import pipeline  # not at the top: most processes find their code on disk
+
     _counter["compilations"] += 1
     try:
         return pipeline.compile_entry(request, options)
@@ -132,7 +202,7 @@ def _compile(request: pipeline.Request, options: pipeline.Options) -> Any:
         raise error.with_traceback(None) from None  # the message names the place; the compiler's own frames do not help
 
 
-def call_once(request: pipeline.Request, options: pipeline.Options) -> Any:
+def call_once(request: Request, options: Options) -> Any:
     """Compile a request and call it once with its own arguments."""
     compiled = Compiled(_anything, ("jit", request.function, ()), options, request.kind)
     with _lock:
@@ -181,14 +251,14 @@ def jit(
     return Compiled(target, ("jit", target, ()), options, recipe=(make, (fun,)))
 
 
-def _options(error_model: str, boundscheck: bool, fastmath: bool) -> pipeline.Options:
+def _options(error_model: str, boundscheck: bool, fastmath: bool) -> Options:
     if error_model not in ("python", "numpy"):
         raise ValueError(f'error_model is "python" or "numpy", not {error_model!r}')
-    return pipeline.Options(error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
+    return Options(error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
 
 
-def _inherited(fun: Any) -> pipeline.Options:
-    return fun.options if isinstance(fun, Compiled) else pipeline.Options()
+def _inherited(fun: Any) -> Options:
+    return fun.options if isinstance(fun, Compiled) else Options()
 
 
 def _transform(kind: str, fun: Any, argnums: int | Sequence[int], has_aux: bool, argnames: Any) -> Any:
@@ -239,9 +309,9 @@ def value_and_grad(
 
 
 
-def _helpers_of(fun: Any) -> dict[str, Any]:
+def _helpers_of(fun: Any) -> dict[Any, Any]:
     """Call objects derived from a function, kept in its own dictionary so that they live as long as it does."""
-    known: dict[str, Any]
+    known: dict[Any, Any]
     try:
         owner, known = vars(fun).get("_pullback_helpers", (None, {}))
         if owner != id(fun):  # none yet, or copied from a wrapped function
@@ -252,13 +322,14 @@ def _helpers_of(fun: Any) -> dict[str, Any]:
     return known
 
 
-def _helper(fun: Any, kind: str) -> Compiled:
-    """The call object behind jvp or a pullback of a function."""
+def _helper(fun: Any, kind: str, state: State = NO_STATE) -> Compiled:
+    """The call object behind vjp, jvp or a pullback of a function."""
     with _lock:
         known = _helpers_of(fun)
-        if kind not in known:
-            known[kind] = Compiled(_Named(fun), ("jit", fun, ()), _inherited(fun), kind)
-        return known[kind]  # type: ignore[no-any-return]
+        key = (kind, *state.key())
+        if key not in known:
+            known[key] = Compiled(_Named(fun), ("jit", fun, ()), _inherited(fun), kind, state=state)
+        return known[key]  # type: ignore[no-any-return]
 
 
 class _Named:
@@ -287,13 +358,31 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     has_aux: the function returns (value, aux) and the result is (value, pullback, aux).
     """
     target = _callable(fun, "vjp")
-    kept = copied(primals)  # as they are before the function changes them
-    value = _jitted(target)(*primals)
+    value, kept, state = twins.call(lambda *given: _remembered(target, given), primals)
     if not has_aux:
-        return value, Pullback(target, kept, None)
+        return value, Pullback(target, kept, state, None)
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError("vjp: with has_aux=True the function returns (value, aux)")
-    return value[0], Pullback(target, kept, (value[1],)), value[1]
+    return value[0], Pullback(target, kept, state, (value[1],)), value[1]
+
+
+def _remembered(fun: Any, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], State]:
+    """The value of a call, and all that it depends on as it was before: copies of the primals and of captured values
+    (these follow the primals), and the places that hold the latter and constants."""
+    compiled = _helper(fun, "call")
+    kept: tuple[Any, ...] = ()
+    state = NO_STATE
+
+    def attempt() -> Any:
+        nonlocal kept, state
+        entries: Any = compiled.entries
+        places = {(id(place[1]), place[2]): place for entry in entries for place in entry.places}
+        state, values = remembered(places.values())
+        kept = copied((*primals, *values))  # before the function changes them
+        return compiled.call_bound(*primals)
+
+    value = attempt() if compiled.entries else MISS
+    return (_answer(compiled, primals, attempt) if value is MISS else value), kept, state
 
 
 def _jitted(fun: Any) -> Any:
@@ -304,22 +393,29 @@ def _helper_jit(fun: Any) -> Any:
     with _lock:
         known = _helpers_of(fun)
         if "jit" not in known:
-            known["jit"] = Compiled(fun, ("jit", fun, ()), pipeline.Options())
+            known["jit"] = Compiled(fun, ("jit", fun, ()), Options())
         return known["jit"]
 
 
 class Pullback:
-    """cotangent -> one cotangent per primal.  It runs the function again, on copies of the primals it was made for."""
+    """cotangent -> one cotangent per primal.  It runs the function again, in the state in which it was made.
 
-    def __init__(self, fun: Any, primals: tuple[Any, ...], aux: tuple[Any] | None) -> None:
+    kept: copies of the primals and of what the function captured, in the places of `state`.
+    """
+
+    def __init__(self, fun: Any, kept: tuple[Any, ...], state: State, aux: tuple[Any] | None) -> None:
         self._fun = fun
-        self._primals = primals
+        self._kept = kept
+        self._state = state
         self._aux = aux
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         if self._aux is not None:
             cotangent = (cotangent, _zeros(self._aux[0]))
-        return _helper(self._fun, "pullback")(*copied(self._primals), cotangent)  # type: ignore[no-any-return]
+        count = len(self._kept) - len(self._state.places)
+        given = copied(self._kept)
+        arguments = (*given[:count], cotangent, *given[count:])
+        return _helper(self._fun, "pullback", self._state.changed())(*arguments)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._fun, '__name__', self._fun)!s}>"
@@ -366,9 +462,10 @@ def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
             given = type(x).__name__
             raise TypeError(f"hessian: argument {argnums} must be a float or an array of floats, not {given}")
-        rows = np.empty((x.size, *x.shape), x.dtype)
+        dtype = x.dtype.newbyteorder("=")
+        rows = np.empty((x.size, *x.shape), dtype)
         for k in range(x.size):
-            direction = np.zeros_like(x, order="C", subok=False)
+            direction = np.zeros(x.shape, dtype)
             direction.reshape(-1)[k] = 1.0
             rows[k] = _along(gradient, arguments, argnums, direction)
         return rows.reshape(x.shape + x.shape)
@@ -379,100 +476,6 @@ def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 def _along(gradient: Any, arguments: tuple[Any, ...], argnums: int, direction: Any) -> Any:
     tangents = [_zeros(a) if i != argnums % len(arguments) else direction for i, a in enumerate(arguments)]
     return jvp(gradient, arguments, tangents)[1]
-
-
-# --------------------------------------------------------------------------------------------------- checking
-
-
-def check_grads(
-    fun: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
-    atol: float | None = None, rtol: float | None = None, eps: float | None = None,
-) -> None:  # fmt: skip
-    """Compare derivatives with central differences along random directions, to the given order.
-
-    Raises AssertionError naming mode, order and both numbers where they differ.  Tolerances default to what differences
-    in the arguments' precision can show.
-    """
-    if not isinstance(args, tuple | list):
-        raise TypeError(f"check_grads: args is a tuple, one entry per argument, not {type(args).__name__}")
-    single = any(_is_single(a) for a in args)
-    eps = eps if eps is not None else (1e-2 if single else 1e-5)
-    rtol = rtol if rtol is not None else (2e-2 if single else 1e-6)
-    atol = atol if atol is not None else rtol
-    _check(fun, tuple(args), order, tuple(modes), atol, rtol, eps, fun.__name__ if hasattr(fun, "__name__") else "f")
-
-
-def _is_single(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return any(map(_is_single, value))
-    if isinstance(value, dict):
-        return any(map(_is_single, value.values()))
-    return getattr(value, "dtype", None) == np.float32
-
-
-def _check(
-    fun: Any, args: tuple[Any, ...], order: int, modes: tuple[str, ...], atol: float, rtol: float, eps: float, name: str
-) -> None:
-    rng = np.random.default_rng(0)
-    directions = tuple(_like(a, lambda leaf: _random(leaf, rng)) for a in args)
-    value = _jitted(fun)(*args)
-    weights = _like(value, lambda leaf: _random(leaf, rng))
-    expected = _difference(fun, args, directions, weights, eps)
-    for mode in modes:
-        if mode == "fwd":
-            actual = _inner(jvp(fun, args, directions)[1], weights)
-        elif mode == "rev":
-            actual = _inner(vjp(fun, *args)[1](weights), directions)
-        else:
-            raise ValueError(f'modes are "fwd" and "rev", not {mode!r}')
-        if not abs(actual - expected) <= atol + rtol * abs(expected):
-            raise AssertionError(f"{mode} derivative of {name}: {actual!r}, central differences give {expected!r}")
-    if order > 1:
-        floats = tuple(i for i, a in enumerate(args) if _inner(a, a) != 0.0 or _has_float(a))
-        _check(grad(fun, floats), args, order - 1, modes, atol, rtol, eps, f"grad of {name}")
-
-
-def _has_float(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return any(map(_has_float, value))
-    if isinstance(value, dict):
-        return any(map(_has_float, value.values()))
-    return isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
-
-
-def _random(leaf: Any, rng: np.random.Generator) -> Any:
-    if isinstance(leaf, np.ndarray):
-        if leaf.dtype.kind != "f":
-            return np.zeros_like(leaf)
-        return np.asarray(rng.uniform(0.5, 1.5, leaf.shape), leaf.dtype)
-    return type(leaf)(rng.uniform(0.5, 1.5)) if isinstance(leaf, float | np.floating) else type(leaf)(0)
-
-
-def _inner(x: Any, y: Any) -> float:
-    if isinstance(x, tuple | list):
-        return sum(_inner(a, b) for a, b in zip(x, y, strict=True))
-    if isinstance(x, dict):
-        return sum(_inner(x[k], y[k]) for k in x)
-    if isinstance(x, np.ndarray):
-        return float(np.sum(np.asarray(x, np.float64) * y)) if x.dtype.kind == "f" else 0.0
-    return float(x) * float(y) if isinstance(x, float | np.floating) else 0.0
-
-
-def _moved(value: Any, direction: Any, step: float) -> Any:
-    if isinstance(value, tuple | list):
-        return type(value)(_moved(v, d, step) for v, d in zip(value, direction, strict=True))
-    if isinstance(value, dict):
-        return {k: _moved(value[k], direction[k], step) for k in value}
-    if _has_float(value):
-        moved = value + step * direction
-        return moved.astype(value.dtype) if isinstance(value, np.ndarray) else type(value)(moved)
-    return value
-
-
-def _difference(fun: Any, args: Any, directions: Any, weights: Any, eps: float) -> float:
-    jitted = _jitted(fun)
-    up, down = (jitted(*_moved(args, directions, s)) for s in (eps, -eps))
-    return (_inner(up, weights) - _inner(down, weights)) / (2.0 * eps)
 
 
 # ---------------------------------------------------------------------------------------------------- explain
@@ -495,14 +498,14 @@ class Explanation:
 def explain(fun: Callable[..., Any], *, error_model: str | None = None) -> Callable[..., Explanation]:
     """explain(f)(*args): the IR after every stage for these arguments, with the user's lines; nothing runs."""
     target: Any = _callable(fun, "explain")
-    compiled = target if isinstance(target, Compiled) else Compiled(target, ("jit", target, ()), pipeline.Options())
+    compiled = target if isinstance(target, Compiled) else Compiled(target, ("jit", target, ()), Options())
 
     def show(*arguments: Any, **keywords: Any) -> Explanation:
         options = compiled.options
         if error_model is not None:
             options = _options(error_model, options.boundscheck, options.fastmath)
         bound = compiled.bind(arguments, keywords) if compiled._binder is not None else arguments
-        lowered = pipeline.lower(_request(compiled, bound), options, keep=True)
+        lowered = _lowered(_request(compiled, bound), options)
         return Explanation(compiled.__name__, lowered.stages)
 
     return show

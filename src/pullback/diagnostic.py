@@ -17,7 +17,7 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass, field
 
-__all__ = ["UNKNOWN", "CompileError", "CompileTypeError", "Diagnostic", "InternalError", "Span"]
+__all__ = ["UNKNOWN", "CompileError", "CompileTypeError", "CompileValueError", "Diagnostic", "InternalError", "Span"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,13 @@ class CompileTypeError(CompileError, TypeError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (CompileTypeError, (self.diagnostic,))
+
+
+class CompileValueError(CompileError, ValueError):
+    """A CompileError that is a ValueError too: shapes that do not fit wherever the line is reached."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (CompileValueError, (self.diagnostic,))
 
 
 class InternalError(Exception):

@@ -129,9 +129,10 @@ def _view_slice(array: Any, start: Any, count: Any, step: Any, axis: int, unit: 
     return np.moveaxis(part, 0, axis)
 
 
-def _view_reshape(array: Any, *sizes: Any) -> Any:
-    view = array.view()
-    view.shape = tuple(map(int, sizes))
+def _view_reshape(array: Any, *sizes: Any, given: str = "") -> Any:
+    view = array.reshape(tuple(map(int, sizes)))
+    if array.size and not np.may_share_memory(array, view):
+        raise InternalError(f"an array of strides {array.strides} has no view of shape {view.shape}")
     return view
 
 
@@ -228,6 +229,8 @@ _ONE: dict[str, Callable[..., Any]] = {
     "view_reshape": _view_reshape,
     "view_diagonal": _view_diagonal,
     "view_relax": lambda a: a,
+    "array_contiguous": lambda a: np.bool_(a.flags.c_contiguous),
+    "array_fits": lambda a, *sizes: np.bool_(not a.size or np.may_share_memory(a, a.reshape(tuple(map(int, sizes))))),
     "array_overlap": lambda a, b: np.bool_(np.may_share_memory(a, b)),
     "array_owner": _Owner,
     "box_null": lambda name: None,

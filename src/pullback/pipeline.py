@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pullback import ad, front
+from pullback.analysis.mismatch import reject_mismatches
 from pullback.codegen import build, manifest
 from pullback.diagnostic import CompileError, Diagnostic
-from pullback.infer import Entry, Request, Session, infer_entry, new_session
+from pullback.infer import Entry, Session, infer_entry, new_session
 from pullback.infer import Options as Meaning
 from pullback.infer.engine import deep_recursion
 from pullback.ir.check import check_program
@@ -25,41 +26,27 @@ from pullback.passes import (
     counted,
     cse,
     dce,
+    elements,
     equal,
     fuse,
     inline,
     licm,
+    order,
     ownership,
     promote,
+    reshapes,
     reuse,
+    rows,
     share,
     simplify,
     sizes,
     split,
     unroll,
+    versions,
 )  # fmt: skip
+from pullback.runtime.request import DEFAULT, Options, Request
 
-__all__ = ["Lowered", "Options", "Request", "compile_entry", "load_entry", "lower", "optimise"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a compilation may vary.
-
-    error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan,
-    wrapping ints).
-    boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
-    passes: run the optimising passes.  verify: check the IR after every stage.
-    """
-
-    error_model: str = "python"
-    boundscheck: bool = True
-    fastmath: bool = False
-    passes: bool = True
-    verify: bool = False
-
-
-DEFAULT = Options()
+__all__ = ["Lowered", "Options", "Request", "compile_entry", "lower", "optimise"]
 
 
 @dataclass(slots=True)
@@ -95,12 +82,14 @@ def _room(request: Request) -> Iterator[None]:
 
 def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
-    session = new_session(front.parse, meaning)
+    session = new_session(front.parse, meaning, request.held)
     lowered = Lowered(infer_entry(session, request))
     if keep:
         lowered.stages["front"] = _untyped(session)
     _record(lowered, "infer", options, keep)
+    reshapes.run(lowered.program)
     _optimise_program(lowered.program, options)
+    reject_mismatches(lowered.program)
     _record(lowered, "passes", options, keep)
     ad.expand(lowered.program, optimise=optimise if options.passes else None)
     _record(lowered, "ad", options, keep)
@@ -114,23 +103,13 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     return lowered
 
 
-def load_entry(request: Request, options: Options = DEFAULT) -> build.Entry | None:
-    """Native code that an earlier process kept for the same request, if any; it may still turn out not to apply."""
-    return manifest.load(_key(request, options), request.function)
-
-
 def compile_entry(request: Request, options: Options = DEFAULT) -> build.Entry:
     """Native code for the request, kept for later processes."""
     lowered = lower(request, options)
     with _room(request):
         entry = build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
-    manifest.save(_key(request, options), request.function, entry)
+    manifest.save(manifest.key(request, options), request.function, entry)
     return entry
-
-
-def _key(request: Request, options: Options) -> str | None:
-    settings = repr((options, request.keyword_only))
-    return manifest.request_key(request.kind, request.function, request.arguments, settings)
 
 
 def _untyped(session: Session) -> str:
@@ -157,11 +136,12 @@ _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     simplify.run,  # folds constants and branches, so that less is left for the others
     cse.run,  # needs canonical operands
     sizes.run,  # carried arrays keep their sizes
+    equal.run,  # what follows a check, before it moves away from it
     licm.run,  # moves what cse left out of loops
     bounds.run,  # proves checks by ranges; their conditions die
     counted.run,  # a counting `while` whose end is known becomes a `for`
     unroll.run,  # few trips known while compiling
-    equal.run,  # sizes that were compared become one value
+    equal.run,  # sizes that were compared become one value, now also in loops whose checks have moved out
     dce.run,  # drops what the others made dead
     promote.run,  # small arrays of literal shape become scalars
     fuse.run,  # elementwise ops whose arrays nobody else wants
@@ -169,11 +149,15 @@ _ROUND: tuple[Callable[[Function, Program], None], ...] = (
 ROUNDS = 2
 _LAST: tuple[Callable[[Function, Program], None], ...] = (
     share.run,  # expensive functions computed twice, where the second result can hold the first
+    versions.run,  # writes of expressions that may share memory with their target
     split.run,  # the trips of a loop before its index checks can fail; after differentiation only
     simplify.run,
     cse.run,
     dce.run,
+    elements.run,  # several accesses in a row to one element become one
+    order.run,  # reverse loops that only add run forwards
     reuse.run,  # the last reader of a fresh array writes into it
+    rows.run,  # passes over memory that add to overlapping views
     ownership.run,  # where arrays and buffers end
 )
 

@@ -176,7 +176,9 @@ class Array:
     """numpy.ndarray of one dtype and rank.
 
     readonly: given by Python without leave to write.  ones: per axis, is its size 1 (None or absent: not known); this
-    settles while compiling which axes broadcast.
+    settles while compiling which axes broadcast.  rows, columns: not contiguous, but its elements lie row after row,
+    or, of two axes, column after column.  foreign: NumPy may have put its elements in another order than compiled code,
+    which shows where a reshape is a view.
     """
 
     dtype: DType
@@ -184,6 +186,14 @@ class Array:
     contiguous: bool = False
     readonly: bool = False
     ones: tuple[bool | None, ...] = ()
+    rows: bool = False
+    columns: bool = False
+    foreign: bool = False
+
+    @property
+    def row_major(self) -> bool:
+        """Do the elements lie row after row in NumPy's array and in ours, perhaps with gaps."""
+        return not self.foreign and (self.contiguous or self.rows or self.rank < 2)
 
     def is_one(self, axis: int) -> bool | None:
         """Is the size of the axis 1, where that is known."""

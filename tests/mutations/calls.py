@@ -459,3 +459,50 @@ def rows_passed_to_a_callee(m):
         add_first(m[i], m[i - 1])
         scale(m[:, i], m[i, 2])
     return np.sum(m * m)
+
+
+def newton_step(a):
+    """One step towards the root of a[1]; the size of the step."""
+    old = a[0]
+    a[0] = 0.5 * (old + a[1] / old)
+    return abs(a[0] - old)
+
+
+@mutation(args=[(np.array([1.0, 3.0]), 4), (np.array([1.0, 3.0]), 0)], argnums=(0,), orders=3)
+def condition_of_a_loop_writes(a, n):
+    k = 0
+    while newton_step(a) > 0.01 and k < n:
+        k += 1
+    return a[0] * a[1]
+
+
+@mutation(args=[(A, B, 3), (A, B, 0)], argnums=(0, 1), orders=3)
+def condition_of_a_loop_writes_through_views(a, b, n):
+    def moved(p, q):
+        p[1:] += 0.1 * q[:-1] * p[:-1]
+        p[0] = q[1] * p[-1]
+        return p[0]
+
+    k, total = 0, 0.0
+    while k < n and moved(a[::-1], b) < 50.0:
+        b[1] = b[1] * a[2] * 0.3
+        total += a[3]
+        a, b = b, a
+        k += 1
+    return total + np.sum(a * b)
+
+
+@mutation(args=[(A, 3)], argnums=(0,))
+def conditions_in_conditions_write(a, n):
+    def inner(p):
+        k = 0
+        while add_first(p[1:], p) < 4.0:
+            p[2] *= p[1] * 0.5
+            k += 1
+        return k
+
+    total = 0.0
+    while total < n and inner(a) >= 0:
+        total += 1.0
+        a[1] = a[0] * 0.25
+    return total * a[1] + np.sum(a)

@@ -2,9 +2,9 @@
 
     r, g = value_and_grad{callee: f, wrt: (0,)}(x, n)      ->      the body of f's joint form, spliced in
 
-Before f is differentiated, its own requests (and those of what it calls) are expanded and `optimise` runs on it.  Calls
-that remain are differentiated on demand: derived functions are made once per callee, kind and activity, and live in
-the program.  An order of differentiation that depends on data is a CompileError.
+Before f is differentiated, its own requests (and those of what it calls) are expanded, `optimise` runs on it, and loops
+whose condition writes are rotated.  Calls that remain are differentiated on demand: derived functions are made once per
+callee, kind and activity, and live in the program.  An order of differentiation that depends on data is a CompileError.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pullback.ad import derive
 from pullback.ad.forward import tangent_function
 from pullback.ad.primal import Mask, SplitCall
+from pullback.ad.rotate import rotate
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array
 from pullback.ad.zeros import zeros_function
 from pullback.analysis.alias import NO_WRITES, Writes, written_parameters
@@ -145,6 +146,7 @@ class _Driver:
                 if self.optimise is not None:
                     self.optimise(self.program.functions[reached], self.program)
                     self._written = None
+                rotate(self.program.functions[reached])
         return self.program.functions[name]
 
     def _calls(self, name: str) -> dict[str, list[str]]:

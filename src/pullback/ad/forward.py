@@ -27,7 +27,7 @@ from pullback.ad.shadows import (
 )  # fmt: skip
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, record_links
-from pullback.analysis.effects import VIEWS
+from pullback.analysis.effects import VIEWS, is_reference
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.prims.base import Emitter, get
@@ -56,12 +56,20 @@ class Forward:
         self.inputs = [v for v, active in zip(body.params, mask.params, strict=True) if active]
         self.outputs = [v for v, active in zip(body.results, mask.results, strict=True) if active]
         links = record_links(derivations.program)
-        self.aliases = aliases = Aliases(self.function, derivations.written, links, called=not tame)
+        # What a caller gets hold of may be written there: its tangent is one, wherever else it is kept.
+        held = [] if tame else [v for v in self.outputs if is_reference(v.type)]
+        kept = [v for v in held if isinstance(v.type, ArrayRef)]
+        if len(kept) < len(held):
+            kept += [v for op in body.walk() if op.name in ("box", "buffer_put") for v in op.operands]
+        self.aliases = aliases = Aliases(
+            self.function, derivations.written, links, called=not tame,
+            tracked=[v for v in kept if isinstance(v.type, ArrayRef)],
+        )  # fmt: skip
         wanted = list(self.outputs)
         if not tame:  # memory of the caller that the function writes is an output
             wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
         self.activity = Activity(
-            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links
+            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links, held
         )
         self.tangents: dict[Value, Value] = {}
         self.wild = Wild(body, self.active, given=not tame)
@@ -128,10 +136,10 @@ class Forward:
         return e
 
     def track(self, e: Emitter, values: Sequence[Value]) -> None:
-        """An array that is overwritten has a tangent from the start, zero or not."""
+        """An array that is overwritten, here or by a caller, has a tangent from the start, zero or not."""
         for value in values:
             if isinstance(value.type, ArrayRef) and self.active(value) and value not in self.tangents:
-                if self.aliases.written(value):
+                if self.aliases.written(value) or self.aliases.identity(value):
                     self.tangents[value] = self.needed(e, value)
 
     def set(self, value: Value, tangent: Value | None, wild: bool = False) -> None:

@@ -10,8 +10,8 @@ Loops are closed innermost first; then the function.  A value of a loop body is 
 trip, also from inside an `if` (whose other branch leaves a gap).  Values of branches outside of loops leave as further
 results of the `if`, references in a record of one variant per branch.  What to store is a minimum cut between the
 values that cannot be computed again (carried values, results of loops and calls, reads of memory that is written) and
-the values that the reverse needs.  Never stored: the index, integers that step by a constant, values from outside the
-loop, reads of memory that nothing writes (residual buffers above all).
+the values that the reverse needs.  Never stored: the index, integers that step by a constant, sizes of arrays that the
+loop carries, values from outside the loop, reads of memory that nothing writes (residual buffers above all).
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from pullback.types import I64, Box, Machine, Scalar
 
 __all__ = ["Closer"]
 
-_OF_PLACES = frozenset({"array_overlap", "array_same"})  # a copy of the array gives another answer
+# A copy of the array gives another answer.
+_OF_PLACES = frozenset({"array_overlap", "array_same", "array_contiguous", "array_fits"})
 GROWING = 64  # first capacity of a buffer whose length is not known
 
 
@@ -67,7 +68,7 @@ class Closer:
     def again(self, value: Value) -> Op | None:
         """The op that makes the value, if it gives the same when it runs again in the reverse half."""
         op = self.tables.maker.get(value)
-        if op is None or op.blocks or op.name in _OF_PLACES:
+        if op is None or op.blocks or op.name in _OF_PLACES or op.attrs.get("given") is not None:
             return None
         if op.name in ("array_get", "buffer_get"):
             return op if self._stands(op) else None
@@ -123,9 +124,10 @@ class Closer:
         needed = [v for v in found if region.holds(v)]
         stepping = {v: s for v in pair.body.params if (s := self.steps(pair, v, region)) is not None}
         index = self.forward_index(pair)
+        sizes = self._sizes(pair)
 
         def free(value: Value) -> bool:
-            return not region.holds(value) or value is index or value in stepping
+            return not region.holds(value) or value is index or value in stepping or value in sizes
 
         choice = Choice(self.again, needed, free)
         mapping: dict[Value, Value] = {index: self._index(pair)}
@@ -133,12 +135,32 @@ class Closer:
         for value, (start, op) in stepping.items():
             if value in used and value is not index:
                 mapping[value] = self._step(pair, value, start, op)
+        for value, (accumulator, axis) in sizes.items():
+            if value in used:
+                mapping[value] = self.head(pair.reverse_body)("array_size", accumulator, axis=axis)
         if choice.stored:
             self._store(pair, choice.stored, mapping)
         self.run_again(choice.again, mapping)
         self._release_freed(region, {*used, *choice.stored}, mapping)
         substitute(pair.reverse_body, mapping)
         self.finish_heads()
+
+    def _sizes(self, pair: Pair) -> dict[Value, tuple[Value, int]]:
+        """Sizes of arrays that a trip yields: those of their accumulators, with which the reverse trip begins."""
+        found: dict[Value, tuple[Value, int]] = {}
+        asked: dict[tuple[Value, int], list[Value]] = {}
+        for op in pair.body.walk():
+            if op.name == "array_size":
+                asked.setdefault((op.operands[0], int(str(op.attrs["axis"]))), []).append(op.result)
+        for value, accumulator in pair.carried:
+            for axis, size in enumerate(self.primal.sizes.get(value, ())):
+                for same in (size, *asked.get((value, axis), ())):
+                    found.setdefault(same, (accumulator, axis))
+        for alike in asked.values():
+            known = next((found[size] for size in alike if size in found), None)
+            if known is not None:
+                found.update(dict.fromkeys(alike, known))
+        return found
 
     def forward_index(self, pair: Pair) -> Value:
         """The number of the trip in the forward loop."""

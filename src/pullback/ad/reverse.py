@@ -49,10 +49,14 @@ class Frame:
 
 @dataclass(slots=True)
 class Pair:
-    """A forward loop and its reverse."""
+    """A forward loop and its reverse.
+
+    carried: arrays that a trip yields, and the parameters of the reverse body that are their accumulators.
+    """
 
     forward: Op
     reverse: Op
+    carried: list[tuple[Value, Value]] = field(default_factory=list)
 
     @property
     def body(self) -> Block:
@@ -329,8 +333,8 @@ class Reverse:
         if not block.ops and not starts:
             return
         types = [v.type for v in starts if v.type is not None]
-        reverse = self.e.append(get("for"), [trips(), *starts], blocks=[block], types=types)
-        self.pairs.append(Pair(op, reverse))
+        reverse = self.e.append(get("for"), [trips(), *starts], attrs={"reverse": True}, blocks=[block], types=types)
+        self.pairs.append(Pair(op, reverse, [(body.results[i], incoming[i]) for i in arrays]))
         count = len(carried)
         for part in reverse.results:
             self.wild.note(part, wild)
@@ -411,6 +415,6 @@ _RULES: dict[str, Callable[[Reverse, Op], None]] = RULES | {
 }  # fmt: skip
 # Views share their base's shadow; allocation, release, sizes and checks have no derivative.
 _SILENT = VIEWS | {
-    "array_zeros", "array_empty", "array_size", "array_same", "array_overlap", "buffer", "buffer_zeros", "box_null",
-    "box_tag", "const", "free", "check",
+    "array_zeros", "array_empty", "array_size", "array_same", "array_overlap", "array_contiguous", "array_fits",
+    "buffer", "buffer_zeros", "box_null", "box_tag", "const", "free", "check",
 }  # fmt: skip

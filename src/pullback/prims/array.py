@@ -11,7 +11,12 @@
     v = view_transpose{perm}(a)
     v = view_slice{axis, unit}(a, start, count, step)   elements start, start + step, ... (count of them, all in range)
                                                    along an axis; unit=True: the step is the constant 1
-    v = view_reshape(a, n, ...)                    the same elements of a contiguous array under another shape
+    v = view_reshape{given}(a, n, ...)             the same elements of a contiguous array under another shape; given:
+                                                   "whole" of one that `array_contiguous`, "fits" that `array_fits`
+    p = array_contiguous(a)                        bool: is it contiguous, whatever its type says
+    p = array_fits(a, n, ...)                      bool: do strides exist with which it has this shape
+    v = reshape{whole, foreign, readonly}(a, n, ...)   what NumPy's reshape gives: a view where there can be one (whole:
+                                                   where it is contiguous), a copy elsewhere; see `passes.reshapes`
     v = view_diagonal(a)                           the main diagonal of a 2-D array
     v = view_relax(a)                              the same array, its type no longer says that it is contiguous
     p = array_overlap(a, b)                        bool: may they share memory (their address ranges meet)
@@ -115,11 +120,23 @@ def _view_slice(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...
     return (ArrayRef(array.dtype, array.rank, array.contiguous and attrs["axis"] == 0 and bool(attrs.get("unit"))),)
 
 
-def _view_reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+def _reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     array = _array(operands[0])
-    if not array.contiguous or any(operand != I64 for operand in operands[1:]):
-        raise TypeError("a contiguous array and its new sizes are needed")
-    return (ArrayRef(array.dtype, len(operands) - 1, True),)
+    if any(operand != I64 for operand in operands[1:]):
+        raise TypeError("an array and its new sizes are needed")
+    return (ArrayRef(array.dtype, len(operands) - 1, array.contiguous or bool(attrs.get("whole"))),)
+
+
+def _view_reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    array, given = _array(operands[0]), attrs.get("given")
+    if not array.contiguous and given is None:
+        raise TypeError("a contiguous array is needed")
+    return _reshape(operands, {"whole": given == "whole"})
+
+
+def _fits(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    _reshape(operands, attrs)
+    return (BOOL,)
 
 
 def _view_diagonal(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
@@ -192,6 +209,10 @@ PRIMS = tuple(
         Prim(name="view_reshape", doc="another shape", infer=_view_reshape, derivative=_STRUCTURAL),
         Prim(name="view_diagonal", doc="the main diagonal", infer=_view_diagonal, derivative=_STRUCTURAL),
         Prim(name="view_relax", doc="forget contiguity", infer=_view_relax, derivative=_STRUCTURAL),
+        Prim(name="reshape", doc="another shape, by a view or a copy", infer=_reshape, derivative=_STRUCTURAL,
+             effects=_READ_ALLOCATE),
+        Prim(name="array_contiguous", doc="is contiguous", infer=_same),
+        Prim(name="array_fits", doc="can have this shape", infer=_fits),
         Prim(name="array_overlap", doc="address ranges meet", infer=_same),
         Prim(name="array_same", doc="same first address", infer=_same),
         Prim(name="elementwise", doc="one pass over an index space", infer=_stated, derivative=_STRUCTURAL,

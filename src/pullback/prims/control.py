@@ -4,7 +4,8 @@
 
     r... = call{callee}(args...)                 a function of the same Program
     r... = hidden{key}()                         a value read at call time; inference turns it into a parameter
-    check{exception, message}(ok, payload...)    raises unless `ok`; the only way compiled code raises
+    check{exception, message}(ok, payload...)    raises unless `ok`; the only way compiled code raises.  In the message
+                                                 {0}, {1}, ... stand for the payload: at most MOST_PAYLOAD numbers
     r..., g... = value_and_grad{callee, wrt, outputs}(args...)
     r..., t... = jvp{callee, wrt}(args..., tangents...)
     r..., record = vjp{callee, wrt, box}(args...)
@@ -24,7 +25,9 @@ from collections.abc import Sequence
 from pullback.prims.base import Attrs, Prim, register
 from pullback.types import BOOL, Machine
 
-__all__ = ["PRIMS"]
+__all__ = ["MOST_PAYLOAD", "PRIMS"]
+
+MOST_PAYLOAD = 16
 
 
 def _stated(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
@@ -34,6 +37,8 @@ def _stated(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
 def _check(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     if not operands or operands[0] != BOOL:
         raise TypeError("check takes a bool first")
+    if len(operands) > 1 + MOST_PAYLOAD:
+        raise TypeError(f"check carries at most {MOST_PAYLOAD} numbers")
     return ()
 
 

@@ -414,8 +414,8 @@ NUMPY_DTYPES = {DType.BOOL: np.bool_, DType.I32: np.int32, DType.I64: np.int64, 
 
 
 def _cast_impl(x: np.generic, to: DType) -> object:
-    if to.is_int and isinstance(x, np.floating) and not abs(float(x)) < 2.0**63:
-        return NUMPY_DTYPES[to](np.iinfo(NUMPY_DTYPES[to]).min)
+    if to.is_int and isinstance(x, np.floating) and not abs(float(x)) < 2.0 ** (8 * to.bytes - 1):
+        return NUMPY_DTYPES[to](np.iinfo(NUMPY_DTYPES[to]).min)  # as x86-64 has it; other processors differ
     return NUMPY_DTYPES[to](x)
 
 

@@ -44,6 +44,14 @@ def matmul_loops(a: Any, b: Any, out: Any) -> Any:
 # ------------------------------------------------------------------------------------------ index arrays and masks
 
 
+def first_outside(index: Any, size: int) -> Any:
+    """The first number that is no index of an axis of this size; there is one."""
+    for i in index:
+        if i < -size or i >= size:
+            return i
+    return index[0]
+
+
 def take_index(a: Any, index: Any, out: Any) -> Any:
     for k in range(len(index)):
         out[k] = a[index[k]]
@@ -255,9 +263,8 @@ def std_rows(a: Any, out: Any, ddof: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        ramp, linspace, positions, set_diagonal, matmul_loops, take_index, take_pairs, take_triples, take_mask,
-        set_index,
-        set_pairs, set_triples, set_mask_rows, set_mask, prod_flat, mean_flat,
+        ramp, linspace, positions, set_diagonal, matmul_loops, first_outside, take_index, take_pairs, take_triples,
+        take_mask, set_index, set_pairs, set_triples, set_mask_rows, set_mask, prod_flat, mean_flat,
         max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
         min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
     )
