@@ -1,4 +1,4 @@
-"""What users call: jit, grad, value_and_grad, vjp, jvp, hessian, hvp, explain, stats.
+"""What users call: jit, grad, value_and_grad, vjp, jvp, linearize, jacobian, hessian, hvp, explain, stats.
 
     g = pb.grad(loss)          an object; nothing is compiled yet
     g(2.0)                     compiled for a float, then called; the next float is a call of 20 ns
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from pullback.diagnostic import CompileError, InternalError
-from pullback.runtime import twins
+from pullback.runtime import closures, twins
 from pullback.runtime.callobject import LONGEST, MISS, CallObject
-from pullback.runtime.copies import copied
+from pullback.runtime.copies import copied, zeros
 from pullback.runtime.request import Options, Request
 from pullback.runtime.state import NO_STATE, Held, State, remembered
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pullback.codegen.counters import Stats
 
 __all__ = [
-    "Explanation", "Pullback", "call_once", "compilations", "explain", "from_source", "grad", "hessian", "hvp", "jit",
-    "jvp", "stats", "value_and_grad", "vjp",
+    "Explanation", "Linear", "Pullback", "call_once", "compilations", "explain", "from_source", "grad", "hessian",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "stats", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -80,6 +80,7 @@ class Compiled(CallObject):
         self.options = options
         self.kind = kind
         self.state = state
+        self.named: tuple[str, ...] = ()  # the keywords of the last arguments, for functions with *args or **kwargs
         self.reasons: list[str] = []
 
     @property
@@ -105,21 +106,47 @@ def _request(compiled: Any, arguments: tuple[Any, ...]) -> Request:
     names, keyword_only = _names(compiled, count)
     held = Held(tuple(zip(places, arguments[count:], strict=True)), compiled.state.constants)
     given = twins.native(arguments[:count])
-    return Request(compiled.kind, compiled, given, names, keyword_only, held=held)
+    known = _helpers_of(_bottom(compiled)).setdefault("known", {})
+    return Request(compiled.kind, compiled, given, names, keyword_only, held=held, known=known)
+
+
+def _bottom(compiled: Any) -> Any:
+    """The function below all transformations."""
+    while isinstance(compiled, Compiled):
+        compiled = compiled.__pullback__[1]
+    return compiled
 
 
 def _names(compiled: Any, count: int) -> tuple[tuple[str, ...], int]:
     code = getattr(compiled._python, "__code__", None)
-    if compiled.kind != "call" or code is None or code.co_argcount + code.co_kwonlyargcount != count:
+    if compiled.named:
+        return (*(f"x{i}" for i in range(count - len(compiled.named))), *compiled.named), len(compiled.named)
+    if code is None or compiled.kind != "call" or compiled._binder is None:
+        return tuple(f"x{i}" for i in range(count)), 0
+    if code.co_argcount + code.co_kwonlyargcount != count:
         return tuple(f"x{i}" for i in range(count)), 0
     return code.co_varnames[:count], code.co_kwonlyargcount
 
 
 def _specialise(compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Compile for these arguments, install the code, give the result."""
-    if keywords:
+    if keywords and compiled._python is None:
         raise TypeError(f"{compiled.__name__} takes no keyword arguments {', '.join(keywords)}")
+    if keywords:
+        helper, values = _by_name(compiled, tuple(keywords)), (*arguments, *keywords.values())
+        found = helper.call_bound(*values)
+        return found if found is not MISS else _specialise(helper, values, {})
     return _answer(compiled, arguments, lambda: compiled.call_bound(*arguments))
+
+
+def _by_name(compiled: Any, names: tuple[str, ...]) -> Any:
+    """The object for calls of a function with *args or **kwargs that give these keywords, as its last arguments."""
+    known = vars(compiled).setdefault("_by_name", {})
+    if names not in known:
+        helper = Compiled(compiled, compiled.__pullback__, compiled.options, compiled.kind, state=compiled.state)
+        helper.named = names
+        known[names] = helper
+    return known[names]
 
 
 def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any]) -> Any:
@@ -158,7 +185,7 @@ def _shared(compiled: Any) -> list[Any]:
     fun: Any = compiled
     while isinstance(fun, Compiled):
         name, inner, settings = fun.__pullback__
-        path.append((name, settings, fun.options, fun.kind, fun.state.key()))
+        path.append((name, settings, fun.options, fun.kind, fun.state.key(), fun.named))
         fun = inner
     known: list[Any] = _helpers_of(fun).setdefault(("code", getattr(fun, "__code__", None), *path), [])
     return known
@@ -216,6 +243,18 @@ def call_once(request: Request, options: Options) -> Any:
 def _anything(*arguments: Any) -> Any:
     """The function of call objects that take any number of arguments."""
     raise AssertionError("never called")
+
+
+def _returned(kind: str, fun: Any, options: tuple[tuple[str, Any], ...]) -> Any:
+    """A function that compiled code returns, transformed or not."""
+    return jit(fun) if kind == "jit" else _transform_of(kind)(fun, **dict(options))
+
+
+def _transform_of(kind: str) -> Callable[..., Any]:
+    return globals()[kind]  # type: ignore[no-any-return]
+
+
+closures.connect(_returned)
 
 
 def _callable(fun: Any, what: str) -> Any:
@@ -411,7 +450,7 @@ class Pullback:
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         if self._aux is not None:
-            cotangent = (cotangent, _zeros(self._aux[0]))
+            cotangent = (cotangent, zeros(self._aux[0]))
         count = len(self._kept) - len(self._state.places)
         given = copied(self._kept)
         arguments = (*given[:count], cotangent, *given[count:])
@@ -421,16 +460,15 @@ class Pullback:
         return f"<pullback of {getattr(self._fun, '__name__', self._fun)!s}>"
 
 
-def _zeros(value: Any) -> Any:
-    return _like(value, lambda leaf: np.zeros_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(0))
-
-
-def _like(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    if type(value) in (tuple, list):
-        return type(value)(_like(item, leaf) for item in value)
-    if type(value) is dict:
-        return {key: _like(item, leaf) for key, item in value.items()}
-    return leaf(value) if isinstance(value, bool | int | float | np.generic | np.ndarray) else value
+def stop_gradient(x: Any) -> Any:
+    """x without its derivative: numbers, arrays (copied), and tuples, lists and dicts of them."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    if type(x) in (tuple, list):
+        return type(x)(map(stop_gradient, x))
+    if type(x) is dict:
+        return {key: stop_gradient(item) for key, item in x.items()}
+    return x
 
 
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -448,34 +486,70 @@ def _gradient_of(fun: Any, argnums: Any) -> Any:
         return known[key]
 
 
-def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """x -> the Hessian: a float for a float argument, an array of shape x.shape + x.shape for an array of floats."""
-    gradient = _gradient_of(_callable(fun, "hessian"), argnums)
-
-    @functools.wraps(fun)
-    def hessian_of(*arguments: Any) -> Any:
-        if not -len(arguments) <= argnums < len(arguments):
-            raise TypeError(f"hessian: there is no argument number {argnums} among {len(arguments)}")
-        x = arguments[argnums]
-        if isinstance(x, float | np.floating):
-            return _along(gradient, arguments, argnums, type(x)(1.0))
-        if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
-            given = type(x).__name__
-            raise TypeError(f"hessian: argument {argnums} must be a float or an array of floats, not {given}")
-        dtype = x.dtype.newbyteorder("=")
-        rows = np.empty((x.size, *x.shape), dtype)
-        for k in range(x.size):
-            direction = np.zeros(x.shape, dtype)
-            direction.reshape(-1)[k] = 1.0
-            rows[k] = _along(gradient, arguments, argnums, direction)
-        return rows.reshape(x.shape + x.shape)
-
-    return hessian_of
+def _directions(kind: str, fun: Any, argnums: int | Sequence[int]) -> Any:
+    """The object behind hessian, jacobian, jacfwd and jacrev."""
+    target, numbers = _callable(fun, kind), _numbers(argnums)
+    recipe = (_DIRECTIONS[kind], (fun, argnums))
+    return Compiled(target, (kind, target, (("argnums", numbers),)), _inherited(fun), recipe=recipe)
 
 
-def _along(gradient: Any, arguments: tuple[Any, ...], argnums: int, direction: Any) -> Any:
-    tangents = [_zeros(a) if i != argnums % len(arguments) else direction for i, a in enumerate(arguments)]
-    return jvp(gradient, arguments, tangents)[1]
+def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """x -> the Hessian, forward over reverse: a float for a float, an array of shape x.shape + x.shape for an array.
+
+    argnums: a sequence gives a tuple of tuples, one for each pair of arguments.
+    """
+    return _directions("hessian", fun, argnums)  # type: ignore[no-any-return]
+
+
+def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """x -> the Jacobian, of shape f(x).shape + x.shape, by the mode that takes fewer passes.
+
+    Where f(x) or x is a tuple, list or dict, the result is a structure of Jacobians: that of f(x), then that of x.
+    argnums: a sequence gives a tuple, one entry per argument.
+    """
+    return _directions("jacobian", fun, argnums)  # type: ignore[no-any-return]
+
+
+def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """As `jacobian`, in forward mode: one pass for each element of x."""
+    return _directions("jacfwd", fun, argnums)  # type: ignore[no-any-return]
+
+
+def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """As `jacobian`, in reverse mode: one pass for each element of f(x)."""
+    return _directions("jacrev", fun, argnums)  # type: ignore[no-any-return]
+
+
+_DIRECTIONS: dict[str, Callable[..., Any]] = {
+    "hessian": hessian, "jacobian": jacobian, "jacfwd": jacfwd, "jacrev": jacrev,
+}  # fmt: skip
+
+
+class Linear:
+    """tangents -> the tangent of the value, in the state in which it was made."""
+
+    def __init__(self, fun: Any, kept: tuple[Any, ...], state: State) -> None:
+        self._fun = fun
+        self._kept = kept
+        self._state = state
+
+    def __call__(self, *tangents: Any) -> Any:
+        count = len(self._kept) - len(self._state.places)
+        if len(tangents) != count:
+            raise TypeError(f"the linear function takes {count} tangents, one per primal, not {len(tangents)}")
+        given = copied(self._kept)
+        arguments = (*given[:count], *tangents, *given[count:])
+        return _helper(self._fun, "jvp", self._state.changed())(*arguments)[1]
+
+    def __repr__(self) -> str:
+        return f"<linear map of {getattr(self._fun, '__name__', self._fun)!s}>"
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+    """(value, f): f(*tangents) is the tangent of `fun` at `primals`, any number of times; one tangent per primal."""
+    target = _callable(fun, "linearize")
+    value, kept, state = twins.call(lambda *given: _remembered(target, given), primals)
+    return value, Linear(target, kept, state)
 
 
 # ---------------------------------------------------------------------------------------------------- explain
@@ -511,6 +585,8 @@ def explain(fun: Callable[..., Any], *, error_model: str | None = None) -> Calla
     return show
 
 
-for _function, _name in ((jit, "jit"), (grad, "grad"), (value_and_grad, "value_and_grad"), (jvp, "jvp"), (vjp, "vjp")):
-    _function.__dict__["__pullback_builtin__"] = f"pullback.{_name}"
+for _function in (
+    jit, grad, value_and_grad, jvp, vjp, stop_gradient, hessian, jacobian, jacfwd, jacrev, hvp, linearize,
+):
+    _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
 

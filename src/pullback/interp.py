@@ -9,7 +9,6 @@ check raises the exception it names, with the span of the check as `pullback_spa
 
 from __future__ import annotations
 
-import builtins
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -17,10 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from pullback.diagnostic import InternalError, Span
+from pullback.analysis.raises import site_of
+from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims import get
 from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.runtime.errors import exception_at
+from pullback.runtime.texts import Texts, evaluate
 from pullback.types import ArrayRef, DType, Machine, Scalar
 
 __all__ = ["run"]
@@ -32,15 +34,18 @@ Step = Callable[[Environment], None]
 _RECURSION_LIMIT = 120_000
 
 
-def run(program: Program, arguments: Sequence[object]) -> list[object]:
-    """The results of the program's entry on machine values (one per slot of its parameters)."""
+def run(program: Program, arguments: Sequence[object], texts: Texts | None = None) -> list[object]:
+    """The results of the program's entry on machine values (one per slot of its parameters).
+
+    texts: keeps the strings among the results.
+    """
     entry = program.functions[program.entry]
     values = [_argument(value, param.type) for value, param in zip(arguments, entry.body.params, strict=True)]
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
         with np.errstate(all="ignore"):
-            return list(_Machine(program).function(program.entry)(values))
+            return list(_Machine(program, texts or Texts()).function(program.entry)(values))
     finally:
         sys.setrecursionlimit(limit)
 
@@ -95,6 +100,59 @@ class _Store:
 
     def increase(self, index: int, value: Any) -> None:
         self.elements[index] = self.get(index) + value
+
+
+class _Table:
+    """Rows by number; a cell that was never written holds a zero, or the null of its type."""
+
+    __slots__ = ("columns", "freed", "nulls")
+
+    def __init__(self, types: Sequence[Machine]) -> None:
+        self.columns: list[list[Any]] = [[] for _ in types]
+        self.nulls = [_null(type_) for type_ in types]
+        self.freed = False
+
+    def rows(self, count: int = 0) -> Any:
+        """The length, before `count` rows are added."""
+        if self.freed or count < 0:
+            raise InternalError(f"{count} rows of a table {'after free' if self.freed else ''}")
+        before = len(self.columns[0]) if self.columns else 0
+        for column, null in zip(self.columns, self.nulls, strict=True):
+            column.extend([null] * count)
+        return np.int64(before)
+
+    def cut(self, rows: int) -> None:
+        """Only the first rows stay."""
+        for column in self.columns:
+            for cell in column[rows:]:
+                if isinstance(cell, _Owner):
+                    _free(cell)
+            del column[rows:]
+
+    def copy(self) -> _Table:
+        """Another table with the same rows."""
+        made = _Table([])
+        made.columns, made.nulls = [list(column) for column in self.columns], self.nulls
+        return made
+
+    def cells(self, row: Any, column: int) -> list[Any]:
+        """The column, if the row is there."""
+        if self.freed or not 0 <= row < len(self.columns[column]):
+            raise InternalError(f"row {row} of a table of {len(self.columns[column])} rows{' after free' * self.freed}")
+        return self.columns[column]
+
+    def swap(self, row: Any, value: Any, column: int) -> Any:
+        """Replace a cell; what stood there before."""
+        cells = self.cells(row, column)
+        old, cells[row] = cells[row], value
+        return old
+
+
+def _null(type_: Machine) -> Any:
+    """What an unset cell of a table holds."""
+    if isinstance(type_, Scalar):
+        return NUMPY_DTYPES[type_.dtype](0)
+    return np.empty((0,) * type_.rank, NUMPY_DTYPES[type_.dtype]) if isinstance(type_, ArrayRef) else None
 
 
 def _position(array: Any, indices: Sequence[Any]) -> tuple[int, ...]:
@@ -189,6 +247,11 @@ def _free(memory: Any) -> None:
         memory.add(-1)
     elif memory is None:
         pass
+    elif isinstance(memory, _Table):
+        for cell in (cell for column in memory.columns for cell in column):
+            if isinstance(cell, _Owner):
+                _free(cell)
+        memory.freed = True
     elif isinstance(memory, _Store):
         if memory.freed:
             raise InternalError("a buffer is freed twice")
@@ -242,6 +305,12 @@ _ONE: dict[str, Callable[..., Any]] = {
     "buffer": lambda capacity, element: _Store([]),
     "buffer_get": lambda buffer, index: buffer.get(int(index)),
     "buffer_zeros": lambda n, element: _Store([NUMPY_DTYPES[element.dtype](0) for _ in range(int(n))]),
+    "table_rows": lambda table, count, numbered=False: table.rows(int(count)),
+    "table_length": lambda table: table.rows(),
+    "record_room": lambda: np.int64(0),
+    "table_copy": lambda table: table.copy(),
+    "table_get": lambda table, row, column, type: table.cells(row, column)[row],
+    "table_swap": lambda table, row, value, column: table.swap(row, value, column),
 }
 
 # Ops without a result.
@@ -251,27 +320,22 @@ _NONE: dict[str, Callable[..., None]] = {
     "slot_inc": _slot_inc,
     "buffer_put": lambda buffer, index, value: buffer.put(int(index), value),
     "buffer_inc": lambda buffer, index, value: buffer.increase(int(index), value),
+    "table_cut": lambda table, rows: table.cut(int(rows)),
+    "record_cut": lambda room: None,
+    "table_set": lambda table, row, value, column: table.swap(row, value, column),
+    "table_inc": lambda table, row, value, column: table.swap(row, table.cells(row, column)[row] + value, column),
     "free": _free,
     "array_retain": _retain,
 }
 
 
-def failure(exception: str, message: str, payload: Sequence[Any], span: Span) -> Exception:
-    """The exception that a failed check raises; `{0}`, `{1}` in the message stand for the payload."""
-    for i, value in enumerate(payload):
-        message = message.replace(f"{{{i}}}", str(value.item()))
-    kind = getattr(builtins, exception)
-    error: Exception = kind(message) if message else kind()
-    error.pullback_span = span  # type: ignore[attr-defined]
-    return error
-
-
 class _Machine:
     """Turns the functions of a program into chains of Python closures, each function once."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, texts: Texts) -> None:
         self.program = program
         self.bodies: dict[str, Callable[[Environment], list[Any]]] = {}
+        self.texts = texts
 
     def function(self, name: str) -> Callable[[Sequence[Any]], list[Any]]:
         """A Python function of the machine values of all parameters.  Its body is made at the first call."""
@@ -321,15 +385,37 @@ class _Machine:
 
         return step
 
+    def step_text_call(self, op: Op) -> Step:
+        """A function of strings, which are addresses of what `texts` keeps."""
+        operands, results = list(op.operands), list(op.results)
+        function, constant = str(op.attrs["function"]), str(op.attrs.get("constant", ""))
+        kinds: Any = op.attrs["kinds"]
+
+        def step(environment: Environment) -> None:
+            found = evaluate(self.texts, function, kinds, constant, [environment[v] for v in operands])
+            for value in results:
+                assert isinstance(value.type, Scalar)
+                environment[value] = NUMPY_DTYPES[value.type.dtype](found)
+
+        return step
+
+    step_text_effect = step_text_call
+
     def step_check(self, op: Op) -> Step:
         ok, *payload = op.operands
-        exception, message, span = str(op.attrs["exception"]), str(op.attrs["message"]), op.span
+        site = site_of(op)
 
         def step(environment: Environment) -> None:
             if not environment[ok]:
-                raise failure(exception, message, [environment[v] for v in payload], span)
+                error = exception_at(site, [environment[v].item() for v in payload])
+                error.pullback_span = site.span  # type: ignore[attr-defined]
+                raise error
 
         return step
+
+    def step_table(self, op: Op) -> Step:
+        result, types = op.result, self.program.layouts[str(op.attrs["name"])][0]
+        return lambda environment: operator.setitem(environment, result, _Table(types))
 
     def step_unbox(self, op: Op) -> Step:
         operand, results = op.operands[0], list(op.results)

@@ -23,25 +23,36 @@ from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
 from pullback.passes import (
     bounds,
+    catch,
+    choices,
+    copies,
     counted,
     cse,
     dce,
     elements,
     equal,
+    forward_cells,
     fuse,
+    gathers,
     inline,
     licm,
     order,
+    owned_cells,
     ownership,
     promote,
+    promote_tables,
+    release_trips,
     reshapes,
     reuse,
     rows,
     share,
+    silence,
     simplify,
     sizes,
     split,
+    streams,
     unroll,
+    unused_tables,
     versions,
 )  # fmt: skip
 from pullback.runtime.request import DEFAULT, Options, Request
@@ -82,11 +93,15 @@ def _room(request: Request) -> Iterator[None]:
 
 def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
-    session = new_session(front.parse, meaning, request.held)
+    transform = ad.backpropagating if options.formulation == "closures" else None
+    session = new_session(front.parse, meaning, request.held, transform)
     lowered = Lowered(infer_entry(session, request))
     if keep:
         lowered.stages["front"] = _untyped(session)
+    if request.kind == "pullback":
+        silence.run(lowered.program)  # the call whose pullback it is has printed already
     _record(lowered, "infer", options, keep)
+    catch.run(lowered.program)
     reshapes.run(lowered.program)
     _optimise_program(lowered.program, options)
     reject_mismatches(lowered.program)
@@ -96,6 +111,7 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     _optimise_program(lowered.program, options)
     if options.passes:
         inline.prune(lowered.program)
+        owned_cells.run(lowered.program)
         for function in lowered.program.functions.values():
             for run in _LAST:
                 run(function, lowered.program)
@@ -129,11 +145,22 @@ def _optimise_program(program: Program, options: Options) -> None:
     inline.run(program.functions[program.entry], program)
     inline.prune(program)
     for function in program.functions.values():
+        if options.formulation == "closures":
+            choices.run(function, program)  # which closure a branch yielded; before branches become selects
+            copies.run(function, program)  # sensitivities are copied where somebody else might hold them
         optimise(function, program)
+        if options.formulation == "closures":
+            gathers.run(function, program)  # sensitivities of elements that were read
+            streams.run(function, program)  # backpropagators of array operations, whose results meet
+            copies.run(function, program)
+            optimise(function, program)
+    unused_tables.run(program)
 
 
 _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     simplify.run,  # folds constants and branches, so that less is left for the others
+    promote_tables.run,  # objects that only this function knows become values
+    forward_cells.run,  # what was just stored in a table is not read again
     cse.run,  # needs canonical operands
     sizes.run,  # carried arrays keep their sizes
     equal.run,  # what follows a check, before it moves away from it
@@ -158,6 +185,7 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     order.run,  # reverse loops that only add run forwards
     reuse.run,  # the last reader of a fresh array writes into it
     rows.run,  # passes over memory that add to overlapping views
+    release_trips.run,  # rows and records that no trip of a loop leaves to the next
     ownership.run,  # where arrays and buffers end
 )
 

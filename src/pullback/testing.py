@@ -8,7 +8,7 @@ Users call none of this: the interpreter cannot be reached from the api.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,22 @@ import numpy as np
 from pullback import api, interp, pipeline
 from pullback.diagnostic import InternalError
 from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.runtime.objects import attributes, is_user_object
+from pullback.runtime.texts import Texts
 from pullback.types import (
     Array,
+    Class,
+    Complex,
     Constant,
     Dict,
+    DType,
     List,
+    Member,
     NoneType,
     Number,
+    PackedComplex,
     Str,
+    Text,
     Tuple,
     Type,
     Union,
@@ -46,6 +54,8 @@ def flatten(type_: Type, value: Any) -> list[Any]:
             return [NUMPY_DTYPES[dtype](value)]
         case Array():
             return [value]
+        case Complex(real, imag):
+            return [*flatten(real, value.real), *flatten(imag, value.imag)]
         case Tuple(items) | List(items):
             return [m for t, v in zip(items, value, strict=True) for m in flatten(t, v)]
         case Dict(keys, items):
@@ -54,40 +64,53 @@ def flatten(type_: Type, value: Any) -> list[Any]:
             return []
 
 
-def unflatten(type_: Type, values: Sequence[Any]) -> Any:
+def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
     """The Python object that machine values stand for."""
     match type_:
         case Number(dtype, weak):
             return values[0].item() if weak else NUMPY_DTYPES[dtype](values[0])
-        case Constant(value) | Str(value):
+        case Constant(value) | Str(value) | Member(value) | Class(value):
             return value
+        case Complex(Number(dtype, weak), _):
+            number = complex(values[0], values[1])
+            return number if weak else np.complex64(number) if dtype is DType.F32 else np.complex128(number)
+        case PackedComplex():
+            return values[0][..., 0] + values[0].dtype.type(1) * values[0][..., 1] * np.complex64(1j)
+        case Text():
+            return texts.at(int(values[0]))
         case NoneType():
             return None
         case Array():
             return values[0]
         case Tuple(items) | List(items) | Dict(_, items):
-            return _structure(type_, items, values)
+            return _structure(type_, items, values, texts)
         case Union(members):
             member = members[int(values[0])]
-            return unflatten(member, [values[i] for i in slot_positions(type_, member)])
+            return unflatten(member, [values[i] for i in slot_positions(type_, member)], texts)
     raise InternalError(f"no Python object for {type_}")
 
 
-def _structure(type_: Tuple | List | Dict, items: Sequence[Type], values: Sequence[Any]) -> Any:
+def _structure(
+    type_: Tuple | List | Dict, items: Sequence[Type], values: Sequence[Any], texts: Texts
+) -> Any:
     found: list[Any] = []
     position = 0
     for item in items:
         width = len(slots(item))
-        found.append(unflatten(item, values[position : position + width]))
+        found.append(unflatten(item, values[position : position + width], texts))
         position += width
     if isinstance(type_, Dict):
         return dict(zip(type_.keys, found, strict=True))
-    return tuple(found) if isinstance(type_, Tuple) else found
+    if isinstance(type_, List):
+        return found
+    return tuple(found) if type_.python is None else tuple.__new__(type_.python, found)
 
 
-def call(kind: str, function: Any, arguments: Sequence[Any], *, engine: str, passes: bool) -> Any:
+def call(
+    kind: str, function: Any, arguments: Sequence[Any], *, engine: str, passes: bool, formulation: str = "ssa"
+) -> Any:
     """The result of a request on the chosen engine."""
-    options = pipeline.Options(passes=passes, verify=True)
+    options = pipeline.Options(passes=passes, verify=True, formulation=formulation)
     names = tuple(f"x{i}" for i in range(len(arguments)))
     request = pipeline.Request(kind, function, tuple(arguments), names)
     if engine == "native":
@@ -100,7 +123,8 @@ def call(kind: str, function: Any, arguments: Sequence[Any], *, engine: str, pas
 
         machine += flatten(hidden.type, read(hidden.kind, hidden.container, hidden.key))
     with np.errstate(all="ignore"):
-        return unflatten(boundary.result, interp.run(lowered.program, machine))
+        texts = Texts()
+        return unflatten(boundary.result, interp.run(lowered.program, machine, texts), texts)
 
 
 def run(function: Any, arguments: Sequence[Any], *, engine: str, passes: bool) -> Any:
@@ -108,69 +132,99 @@ def run(function: Any, arguments: Sequence[Any], *, engine: str, passes: bool) -
     return call("call", function, arguments, engine=engine, passes=passes)
 
 
-def _fill(model: Any, numbers: list[float]) -> Any:
-    if isinstance(model, dict):
-        return {key: _fill(item, numbers) for key, item in model.items()}
-    if isinstance(model, tuple | list):
-        return type(model)(_fill(item, numbers) for item in model)
-    if isinstance(model, np.ndarray):
-        if model.dtype.kind != "f":
-            return np.zeros_like(model)
-        return np.array([numbers.pop(0) for _ in range(model.size)], model.dtype).reshape(model.shape)
-    if isinstance(model, float | np.floating):
-        return type(model)(numbers.pop(0))
-    return type(model)(0) if isinstance(model, int | np.generic) else model
+def _parts(value: Any) -> list[tuple[Any, Any]] | None:
+    """Keys and parts of a structure or object; None for a leaf."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, tuple | list):
+        return list(enumerate(value))
+    return list(attributes(value)) if is_user_object(value) else None
+
+
+def _mapped(leaf: Callable[[Any], Any], value: Any, known: dict[int, Any] | None = None) -> Any:
+    """The structure with a function applied to its leaves; an object met twice stays one object."""
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)][1]
+    parts = _parts(value)
+    if parts is None:
+        return leaf(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), [_mapped(leaf, item, known) for _, item in parts])
+    made = object.__new__(type(value)) if is_user_object(value) else type(value)()
+    known[id(value)] = value, made
+    for key, item in parts:
+        moved = _mapped(leaf, item, known)
+        if isinstance(made, list):
+            made.append(moved)
+        elif isinstance(made, dict):
+            made[key] = moved
+        else:
+            object.__setattr__(made, key, moved)
+    return made
+
+
+def _flat(value: Any) -> list[Any]:
+    """The leaves in order, those of an object met twice once."""
+    found: list[Any] = []
+    _mapped(found.append, value)
+    return found
+
+
+def _fill(model: Any, numbers: list[float], known: dict[int, Any] | None = None) -> Any:
+    def leaf(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind != "f":
+                return np.zeros_like(value)
+            return np.array([numbers.pop(0) for _ in range(value.size)], value.dtype).reshape(value.shape)
+        if isinstance(value, float | np.floating):
+            return type(value)(numbers.pop(0))
+        return type(value)(0) if type(value) in (int, bool) or isinstance(value, np.generic) else value
+
+    return _mapped(leaf, model, known)
 
 
 def _copied(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)(_copied(item) for item in value)
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return _mapped(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, value)
+
+
+def _is_float(leaf: Any) -> bool:
+    return leaf.dtype.kind == "f" if isinstance(leaf, np.ndarray) else isinstance(leaf, float | np.floating)
 
 
 def _count(model: Any) -> int:
-    if isinstance(model, dict):
-        return sum(map(_count, model.values()))
-    if isinstance(model, tuple | list):
-        return sum(map(_count, model))
-    if isinstance(model, np.ndarray):
-        return model.size if model.dtype.kind == "f" else 0
-    return int(isinstance(model, float | np.floating))
+    return sum(np.size(leaf) for leaf in _flat(model) if _is_float(leaf))
 
 
 def _leaves(value: Any, model: Any) -> list[float]:
-    if isinstance(model, dict):
-        return [leaf for key in model for leaf in _leaves(value[key], model[key])]
-    if isinstance(model, tuple | list):
-        return [leaf for v, m in zip(value, model, strict=True) for leaf in _leaves(v, m)]
-    if isinstance(model, np.ndarray):
-        return [float(v) for v in np.ravel(value)] if model.dtype.kind == "f" else []
-    return [float(value)] if isinstance(model, float | np.floating) else []
+    pairs = zip(_flat(value), _flat(model), strict=True)
+    return [float(number) for leaf, like in pairs if _is_float(like) for number in np.ravel(leaf)]
 
 
 def _tangents(arguments: Sequence[Any], argnums: Sequence[int], direction: Sequence[float]) -> list[Any]:
     numbers = list(direction)
-    chosen = {position: _fill(arguments[position], numbers) for position in argnums}
-    return [chosen.get(i, _fill(a, [0.0] * _count(a))) for i, a in enumerate(arguments)]
+    known: dict[int, Any] = {}  # arguments may share objects: so do their tangents
+    chosen = {position: _fill(arguments[position], numbers, known) for position in argnums}
+    return [chosen[i] if i in chosen else _fill(a, [0.0] * _count(a), known) for i, a in enumerate(arguments)]
 
 
 def gradient(
     function: Any, arguments: Sequence[Any], argnums: tuple[int, ...], *, mode: str, direction: Sequence[float] = (),
-    cotangent: Any = None, engine: str, passes: bool,
+    cotangent: Any = None, engine: str, passes: bool, formulation: str = "ssa",
 ) -> list[Any]:  # fmt: skip
     """Per argnum, the gradient ("r", "f") or the Hessian times `direction` ("rr", "fr", "rf", "ff", outer first)."""
-    run_call = _Runner(engine, passes)
+    run_call = _Runner(engine, passes, formulation)
     return _MODES[mode](run_call, function, tuple(arguments), argnums, list(direction), cotangent)
 
 
 class _Runner:
-    def __init__(self, engine: str, passes: bool) -> None:
-        self.engine, self.passes = engine, passes
+    def __init__(self, engine: str, passes: bool, formulation: str) -> None:
+        self.engine, self.passes, self.formulation = engine, passes, formulation
 
     def __call__(self, kind: str, function: Any, arguments: Sequence[Any]) -> Any:
-        return call(kind, function, arguments, engine=self.engine, passes=self.passes)
+        return call(
+            kind, function, arguments, engine=self.engine, passes=self.passes, formulation=self.formulation
+        )
 
 
 def _reverse(run_call: _Runner, f: Any, args: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:

@@ -14,15 +14,69 @@ so the typed IR holds no tuples, closures or unions, and differentiation never m
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol, TypeVar
 
 __all__ = [
-    "BOOL", "F32", "F64", "I32", "I64", "NEVER", "NONE", "UNBOUND",
-    "Array", "ArrayRef", "Box", "BoxedFunction", "Buffer", "Builtin", "Closure", "Constant", "DType", "Dict",
-    "Iterator", "List", "Machine", "Module", "Never", "NoneType", "Number", "Pullback", "Range", "Scalar", "Slice",
-    "Str", "Tuple", "Type", "Unbound", "Union", "distinct_slots", "is_float", "show", "slot_positions", "slots",
-    "union_of", "with_items",
+    "BOOL",
+    "EXCEPTION",
+    "F32",
+    "F64",
+    "I32",
+    "I64",
+    "NEVER",
+    "NONE",
+    "UNBOUND",
+    "ZERO",
+    "Array",
+    "ArrayRef",
+    "Box",
+    "BoxedFunction",
+    "Buffer",
+    "Builtin",
+    "Caught",
+    "Class",
+    "Closure",
+    "Complex",
+    "Constant",
+    "DType",
+    "Dict",
+    "Environment",
+    "Failure",
+    "Iterator",
+    "List",
+    "Machine",
+    "Member",
+    "Module",
+    "Never",
+    "NoneType",
+    "Number",
+    "PackedComplex",
+    "Pullback",
+    "Range",
+    "Ref",
+    "Scalar",
+    "Slice",
+    "Store",
+    "Str",
+    "Table",
+    "Tame",
+    "Template",
+    "Text",
+    "Tuple",
+    "Type",
+    "Unbound",
+    "Union",
+    "Zero",
+    "distinct_slots",
+    "is_float",
+    "rebuilt",
+    "show",
+    "slot_positions",
+    "slots",
+    "union_of",
+    "with_items",
 ]  # fmt: skip
 
 
@@ -96,8 +150,19 @@ class Buffer:
         return f"buffer<{self.element}>"
 
 
-Machine = Scalar | ArrayRef | Box | Buffer
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A reference to a growable store of rows.  `Program.layouts[name]` holds the machine types of the columns."""
 
+    name: str
+
+    def __str__(self) -> str:
+        return f"table {self.name}"
+
+
+Machine = Scalar | ArrayRef | Box | Buffer | Table
+
+EXCEPTION = Box("pb.exception")  # what was raised, before `passes.catch` takes it apart
 BOOL, I32, I64 = Scalar(DType.BOOL), Scalar(DType.I32), Scalar(DType.I64)
 F32, F64 = Scalar(DType.F32), Scalar(DType.F64)
 
@@ -133,6 +198,11 @@ class Str:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """A string of which only the run knows which; the slot is the address of Python's string (see `prims.text`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoneType:
     """The type of None."""
 
@@ -151,24 +221,30 @@ class Unbound:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple of fixed structure."""
+    """A tuple of fixed structure; `python`: the class, if it is a NamedTuple."""
 
     items: tuple[Type, ...]
+    python: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """A list given as an argument or built as a result, of fixed structure."""
+    """A list of fixed structure: one that nothing changes.
+
+    sites: the places that may have made it.  Where it is changed after all, these make references to heaps instead.
+    """
 
     items: tuple[Type, ...]
+    sites: frozenset[Hashable] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Dict:
-    """A dict with string keys, in key order, of fixed structure."""
+    """A dict with string keys, in key order, of fixed structure; `sites` as of lists."""
 
     keys: tuple[str, ...]
     items: tuple[Type, ...]
+    sites: frozenset[Hashable] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +274,21 @@ class Array:
     def is_one(self, axis: int) -> bool | None:
         """Is the size of the axis 1, where that is known."""
         return self.ones[axis] if self.ones else None
+
+
+@dataclass(frozen=True, slots=True)
+class Complex:
+    """A complex number (both parts Number) or array (both parts Array, of one shape)."""
+
+    real: Type
+    imag: Type
+
+
+@dataclass(frozen=True, slots=True)
+class PackedComplex:
+    """A complex array as NumPy keeps it: pairs along a last axis of `array`.  Only results are packed."""
+
+    array: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +323,20 @@ class Builtin:
     """A callable or class that pullback knows, by its dotted public name ("math.sin", "builtins.float")."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of the user, known while compiling."""
+
+    python: type
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A Python object that is known while compiling and of which there is one: a member of an enum."""
+
+    python: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +375,71 @@ class Pullback:
     gradients: Type
 
 
+class Store(Protocol):
+    """What a reference needs of the heap it points into: how messages call what lies there, and to meet another heap
+    in a join (`unite` tells whether the two are one from then on)."""
+
+    @property
+    def title(self) -> str: ...
+
+    def unite(self, other: Store) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A reference to an object that changes or is recursive: the number of its row in the heap's table."""
+
+    heap: Store
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The text of an exception in which {0}, {1}, ... stand for numbers, as checks have it."""
+
+    text: str
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception object: its class by name (prims.exceptions), its arguments, and attributes of its own."""
+
+    kind: str
+    args: tuple[Type, ...] = ()
+    fields: tuple[tuple[str, Type], ...] = ()
+
+    def __str__(self) -> str:
+        inside = [repr(t.value) if isinstance(t, Str) else show(t) for t in self.args]
+        inside += [f"{name}: {show(t)}" for name, t in self.fields if name]
+        return f"{show(self)}({', '.join(inside)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """An exception that a handler was given: one of several; its slot keeps which, and what it carries."""
+
+    members: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """The sensitivity of a value that has none; where it meets a number it becomes 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tame:
+    """A float that is a sensitivity, and finite as long as what the user computes is: products with it are plain."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The code of a closure that is not called but opened: the sensitivities of what functions of a kind captured."""
+
+    of: Hashable
+
+
 @dataclass(frozen=True, slots=True)
 class Union:
     """One of several types, told apart by a run-time tag: the index into `members`."""
@@ -279,18 +449,20 @@ class Union:
 
 Type = (
     Number | Constant | Str | NoneType | Never | Unbound | Tuple | List | Dict | Array | Range | Slice | Iterator
-    | Module | Builtin | Closure | BoxedFunction | Transformed | Pullback | Union
+    | Module | Builtin | Class | Member | Closure | BoxedFunction | Transformed | Pullback | Ref | Text | Template
+    | Failure | Caught | Union | Zero | Tame | Complex | PackedComplex
 )  # fmt: skip
 
 NONE = NoneType()
 NEVER = Never()
 UNBOUND = Unbound("")
+ZERO = Zero()
 
 
 def slots(type_: Type) -> tuple[Machine, ...]:
     """The machine values that represent a value of `type_`."""
     match type_:
-        case Number(dtype, _):
+        case Number(dtype, _) | Tame(dtype):
             return (Scalar(dtype),)
         case Array(dtype, rank, contiguous, _):
             return (ArrayRef(dtype, rank, contiguous),)
@@ -302,10 +474,22 @@ def slots(type_: Type) -> tuple[Machine, ...]:
             return (I64, I64, I64)
         case Closure(_, captured, _):
             return tuple(slot for item in captured for slot in slots(item))
+        case Template(_, items):
+            return tuple(slot for item in items for slot in slots(item))
+        case Failure(_, args, fields):
+            return tuple(slot for item in (*args, *(t for _, t in fields)) for slot in slots(item))
+        case Caught():
+            return (EXCEPTION,)
         case Transformed(_, function, _):
             return slots(function)
         case BoxedFunction(family):
             return (Box(str(family)),)
+        case Complex(real, imag):
+            return (*slots(real), *slots(imag))
+        case PackedComplex(array):
+            return slots(array)
+        case Ref() | Text():
+            return (I64,)
         case Pullback(box, _, _, result, _):
             arrays = [slot for slot in slots(result) if isinstance(slot, ArrayRef) and slot.dtype.is_float]
             return (Box(box), *(I64 for array in arrays for _ in range(array.rank)))  # the shapes of cotangents
@@ -341,8 +525,19 @@ def slot_positions(union: Union, member: Type) -> tuple[int, ...]:
 
 
 def with_items(model: Type, items: Sequence[Type]) -> Tuple | List:
-    """A tuple or list type, as the model is, of other items."""
-    return Tuple(tuple(items)) if isinstance(model, Tuple) else List(tuple(items))
+    """A plain tuple or a list type, as the model is, of other items."""
+    if isinstance(model, Tuple):
+        return Tuple(tuple(items))
+    assert isinstance(model, List)
+    return List(tuple(items), model.sites)
+
+
+_Fixed = TypeVar("_Fixed", bound=Tuple | List | Dict)
+
+
+def rebuilt(model: _Fixed, items: Sequence[Type]) -> _Fixed:
+    """The type of the same tuple, list or dict with items of other types: a NamedTuple stays one."""
+    return replace(model, items=tuple(items))
 
 
 def union_of(*types: Type) -> Type:
@@ -368,14 +563,26 @@ def show(type_: Type) -> str:
             return _PYTHON_NAMES.get(dtype.value, dtype.value) if weak else _NUMPY_NAMES[dtype.value]
         case Constant():
             return "bool"
-        case Str():
+        case Str() | Text():
             return "str"
+        case Complex(Array(dtype, rank), _):
+            return f"array({'complex64' if dtype is DType.F32 else 'complex128'}, {rank}-D)"
+        case Complex(Number(dtype, weak=False), _):
+            return "np.complex64" if dtype is DType.F32 else "np.complex128"
+        case Complex():
+            return "complex"
+        case PackedComplex(array):
+            return show(Complex(array, array))
+        case Tame(dtype):
+            return _NUMPY_NAMES[dtype.value]
         case NoneType():
             return "None"
         case Never():
             return "no value"
         case Unbound():
             return "an unset name"
+        case Tuple(_, python) if python is not None:
+            return python.__name__
         case Tuple(items):
             return "tuple[" + ", ".join(map(show, items)) + "]" if items else "tuple[()]"
         case List(items):
@@ -394,6 +601,10 @@ def show(type_: Type) -> str:
             return f"module {name}"
         case Builtin(name):
             return f"function {name}"
+        case Class(python):
+            return f"class {python.__name__}"
+        case Member(python):
+            return type(python).__name__
         case Closure(_, _, name):
             return f"function {name}"
         case BoxedFunction():
@@ -402,5 +613,15 @@ def show(type_: Type) -> str:
             return f"{kind} of {show(function)}"
         case Pullback():
             return "pullback"
+        case Template():
+            return "str"
+        case Failure(kind, _, _):
+            return kind.partition("#")[0].rpartition(":")[2]
+        case Caught(members):
+            return " or ".join(dict.fromkeys(map(show, members))) or "an exception"
+        case Zero():
+            return "zero"
+        case Ref(heap):
+            return heap.title
         case Union(members):
             return " or ".join(dict.fromkeys(map(show, members)))

@@ -10,7 +10,7 @@ __all__ = ["CHEAP", "STORE_REFERENCE", "is_expensive", "recompute_cost", "store_
 CHEAP = 1
 STORE_REFERENCE = 16 * 64
 _MODERATE = {"div": 8, "sqrt": 8, "floordiv": 24, "mod": 24, "fmod": 24, "array_get": 3, "buffer_get": 3, "unbox": 3,
-             "slot_get": 3, "ipow": 24}  # fmt: skip
+             "slot_get": 3, "table_get": 3, "ipow": 24}  # fmt: skip
 _SIMPLE = frozenset({
     "const", "add", "sub", "mul", "zmul", "neg", "fma", "abs", "sign", "copysign", "maximum", "minimum", "python_max",
     "python_min", "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor_", "not_", "shl", "shr", "select", "cast",

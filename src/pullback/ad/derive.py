@@ -21,7 +21,6 @@ from pullback.ad.shadows import (
     coerce,
     copy_array,
     is_float_scalar,
-    is_mirrored,
     make_record,
     open_record,
     scalar_zero,
@@ -33,7 +32,7 @@ from pullback.analysis.effects import ALLOCATIONS, is_reference
 from pullback.ir.node import Block, Function, Value
 from pullback.ir.walk import substitute
 from pullback.prims.base import Emitter
-from pullback.types import ArrayRef, Box, Machine, Scalar, is_float
+from pullback.types import ArrayRef, Box, Machine, Scalar, Table, is_float
 
 __all__ = ["joint", "split", "vjp"]
 
@@ -66,6 +65,8 @@ def _reversed(
 
 def _array_gradient(reverse: Reverse, value: Value) -> Value:
     primal = reverse.primal
+    if isinstance(value.type, Table):
+        return reverse.shadow(value)
     found = primal.zeros.get(value) or reverse.existing(value)
     if found is not None:
         return found
@@ -76,11 +77,23 @@ def _array_gradient(reverse: Reverse, value: Value) -> Value:
     return zero_array(reverse.e, value.type, sizes)
 
 
-def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outputs: Sequence[int]) -> Function:
-    """Results, then the gradient of the sum of `outputs` with respect to each parameter of `wrt`."""
+def joint(
+    derivations: Derivations, function: Function, wrt: Sequence[int], outputs: Sequence[int], *, seeded: bool = False
+) -> Function:
+    """Results, then the gradient of the sum of `outputs` with respect to each parameter of `wrt`.
+
+    seeded: the cotangents of `outputs` are further parameters, and need not be finite.
+    """
     primal = Primal(derivations, function, wrt, outputs)
     primal.keep_apart()
     sweep(primal)
+    if seeded:
+        wanted = [primal.results[i] for i in outputs]
+        incoming = [Value(v.type, "c") for v in wanted]
+        primal.tables.home.update(dict.fromkeys(incoming, primal.body))
+        made = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), primal.results, tame=False)
+        made.body.params += incoming
+        return made
 
     def seed(reverse: Reverse) -> None:
         for place in outputs:
@@ -91,8 +104,10 @@ def joint(derivations: Derivations, function: Function, wrt: Sequence[int], outp
     return _join(primal, seed, primal.results)
 
 
-def _join(primal: Primal, seed: Callable[[Reverse], None], results: Sequence[Value]) -> Function:
-    reverse = _reversed(primal, seed)
+def _join(
+    primal: Primal, seed: Callable[[Reverse], None], results: Sequence[Value], *, tame: bool = True
+) -> Function:
+    reverse = _reversed(primal, seed, tame=tame)
     closer = Closer(reverse, release=True)
     closer.close_loops()
     block = reverse.frame.block
@@ -123,9 +138,9 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
     active = [primal.results[i] for i in outputs]
     incoming = [Value(v.type, "c") for v in active if is_float_scalar(v.type)]
     returned = [v for v in active if isinstance(v.type, ArrayRef) and v not in primal.tracked]
-    added = [v for v in primal.inputs if isinstance(v.type, ArrayRef) and v not in primal.tracked]
+    added = [v for v in primal.inputs if _is_accumulated(primal, v)]
     arrays = [Value(v.type, "c") for v in returned]
-    accumulators = [Value(v.type, f"s{v.name}") for v in added]
+    accumulators = [Value(primal.types.machine(v.type), f"s{v.name}") for v in added]
 
     def seed(reverse: Reverse) -> None:
         reverse.frame.shadows.update(zip(added, accumulators, strict=True))
@@ -141,21 +156,32 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
 
     reverse = _reversed(primal, seed, finish, gradients=False, tame=False)
     body = primal.body
-    shadows = [primal.mirrors[v] for v in active if is_mirrored(v.type) or v in primal.tracked]
-    _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows])
+    shadows = [primal.mirrors[v] for v in active if primal.types.mirrored(v.type) or v in primal.tracked]
+    tables = primal.tables_for_reverse(primal.params)
+    _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows], tables=tables)
     pull = Function(names.pull, reverse.frame.block, function.span)
     return Function(names.augmented, body, function.span), pull
 
 
+def _is_accumulated(primal: Primal, value: Value) -> bool:
+    """Does the reverse half get the shadow of an input."""
+    table = isinstance(value.type, Table) and not primal.types.mirrored(value.type)
+    return table or (isinstance(value.type, ArrayRef) and value not in primal.tracked)
+
+
 def _finish_split(
-    reverse: Reverse, names: SplitCall, params: Sequence[Value], results: Sequence[Value], *, stable: bool = True
-) -> None:
-    """Close both halves over the record.  Not `stable`: arrays of the caller are copied into it."""
+    reverse: Reverse, names: SplitCall, params: Sequence[Value], results: Sequence[Value], *, stable: bool = True,
+    tables: Sequence[Value] = (),
+) -> None:  # fmt: skip
+    """Close both halves over the record.  Not `stable`: arrays of the caller are copied into it.
+
+    `tables`: what the reverse half gets besides.
+    """
     primal, block = reverse.primal, reverse.frame.block
     closer = Closer(reverse, release=False)
     closer.close_loops()
     block.params = list(params)
-    kept = closer.close_function(block, Box(names.box))
+    kept = closer.close_function(block, Box(names.box), tables)
     e = Emitter(primal.body)
     if not stable:
         kept = [_private(primal, e, v) for v in kept]
@@ -179,15 +205,16 @@ def _private(primal: Primal, e: Emitter, value: Value) -> Value:
 
 
 def vjp(
-    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall
+    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall, *, tame: bool = True
 ) -> tuple[Function, Function]:
     """The halves behind `vjp` and `pullback`; the pull may be called any number of times."""
     if _reruns(derivations, function):
-        return _rerun(derivations, function, wrt, names)
+        return _rerun(derivations, function, wrt, names, tame=tame)
     outputs = _float_results(function)
     made = {v for op in function.body.ops if op.name in ALLOCATIONS for v in op.results}
     merged = [v for v in function.body.results if isinstance(v.type, ArrayRef) and v not in made]
-    primal = Primal(derivations, function, wrt, outputs, escaping=[v for v in merged if v not in function.body.params])
+    escaping = [v for v in merged if v not in function.body.params]
+    primal = Primal(derivations, function, wrt, outputs, escaping=escaping, anytime=True)
     primal.keep_apart()
     sweep(primal)
     wanted = [primal.results[i] for i in outputs]
@@ -196,7 +223,7 @@ def vjp(
     def seed(reverse: Reverse) -> None:
         _seed_all(reverse, wanted, incoming)
 
-    reverse = _reversed(primal, seed)
+    reverse = _reversed(primal, seed, tame=tame)
     _finish_split(reverse, names, incoming, primal.results, stable=False)
     pull = Function(names.pull, reverse.frame.block, function.span)
     return Function(names.augmented, primal.body, function.span), pull
@@ -223,7 +250,7 @@ def _reruns(derivations: Derivations, function: Function) -> bool:
         for op in current.body.walk():
             if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc"):
                 return True
-            if any(is_mirrored(v.type) for v in op.results):
+            if any(derivations.types.mirrored(v.type) for v in (*op.results, *op.operands)):
                 return True
             if arrays and any(isinstance(v.type, ArrayRef) for block in op.blocks for v in block.params):
                 return True
@@ -238,15 +265,20 @@ def _reruns(derivations: Derivations, function: Function) -> bool:
 
 
 def _rerun(
-    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall
+    derivations: Derivations, function: Function, wrt: Sequence[int], names: SplitCall, *, tame: bool
 ) -> tuple[Function, Function]:
     """The record holds the arguments; the pull runs forward and reverse."""
     forward = prepare_copy(function)
     primal = Primal(derivations, function, wrt, _float_results(function))
-    keep_apart(forward, Aliases(forward, derivations.written), primal.active, all_pairs=True)
+    aliases = Aliases(forward, derivations.written, record_links(derivations.program))
+    keep_apart(forward, aliases, primal.active, all_pairs=True)
     primal.aliases.separate(list(overlapping_pairs(primal.aliases, primal.params)))  # the copies do not overlap
     e = Emitter(Block(), function.span)
     kept = [_copied(e, v) for v in forward.body.params]  # as they are before the function changes them
+    for value in forward.body.params:
+        if isinstance(value.type, Table) and aliases.written(value):
+            none = e("eq", e("table_length", value), e.integer(0))
+            e.op("check", none, exception="ValueError", message=_HELD)
     forward.body.ops[:0] = e.block.ops
     e = Emitter(forward.body, function.span)
     types: tuple[Machine, ...] = tuple(v.type for v in kept if v.type is not None)
@@ -257,12 +289,12 @@ def _rerun(
     incoming = [Value(v.type, "c") for v in wanted]
     for value in incoming:
         primal.tables.home[value] = primal.body
-    pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [])
+    pull = _join(primal, lambda reverse: _seed_all(reverse, wanted, incoming), [], tame=tame)
     record = Value(Box(names.box), "record")
     opening = Emitter(Block(), function.span)
     opened = list(open_record(opening, record, 0, types))
     for place, param in enumerate(primal.params):
-        if primal.aliases.written(param):  # the record serves more than one pullback
+        if isinstance(param.type, Table) or primal.aliases.written(param):  # the record serves more than one pullback
             opened[place] = _copied(opening, opened[place])
     substitute(pull.body, dict(zip(primal.params, opened, strict=True)))
     pull.body.ops[0:0] = opening.block.ops
@@ -270,5 +302,10 @@ def _rerun(
     return Function(names.augmented, forward.body, function.span), Function(names.pull, pull.body, function.span)
 
 
+_HELD = "cannot make a pullback: the function changes arrays in place, and objects that it is given may hold them"
+
+
 def _copied(e: Emitter, value: Value) -> Value:
+    if isinstance(value.type, Table):
+        return e("table_copy", value)
     return coerce(e, copy_array(e, value), value.type) if isinstance(value.type, ArrayRef) else value

@@ -203,9 +203,10 @@ class _Driver:
     def _value_and_grad(self, function: Function, wrt: tuple[int, ...], op: Op) -> Function:
         outputs = op.attrs["outputs"]
         assert isinstance(outputs, tuple)
-        key = ("grad", function.name, wrt, outputs)
+        seeded = bool(op.attrs.get("seeded"))
+        key = ("grad", function.name, wrt, outputs, seeded)
         if key not in self._templates:
-            self._templates[key] = derive.joint(self, function, wrt, outputs)
+            self._templates[key] = derive.joint(self, function, wrt, outputs, seeded=seeded)
         return self._templates[key]
 
     def _jvp(

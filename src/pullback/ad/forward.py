@@ -25,13 +25,15 @@ from pullback.ad.shadows import (
     scalar_zero,
     zero_array,
 )  # fmt: skip
+from pullback.ad.twins import Item, active_cells, make_twin, sought, stored_outputs, with_cells
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, record_links
+from pullback.analysis.cells import column_of
 from pullback.analysis.effects import VIEWS, is_reference
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.prims.base import Emitter, get
-from pullback.types import ArrayRef, Box, Buffer, Machine, Scalar
+from pullback.types import ArrayRef, Box, Buffer, Machine, Scalar, Table
 
 __all__ = ["Forward", "tangent_function"]
 
@@ -61,16 +63,22 @@ class Forward:
         kept = [v for v in held if isinstance(v.type, ArrayRef)]
         if len(kept) < len(held):
             kept += [v for op in body.walk() if op.name in ("box", "buffer_put") for v in op.operands]
+        tables = [v for v in self.inputs if isinstance(v.type, Table)]
+        if not tame or tables:  # what tables of the caller hold
+            stored = [op for op in body.walk() if op.name in ("table_set", "table_get")]
+            kept += [v for op in stored for v in (*op.operands, *op.results)]
         self.aliases = aliases = Aliases(
             self.function, derivations.written, links, called=not tame,
             tracked=[v for v in kept if isinstance(v.type, ArrayRef)],
         )  # fmt: skip
-        wanted = list(self.outputs)
-        if not tame:  # memory of the caller that the function writes is an output
-            wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
+        wanted: list[Item] = list(self.outputs)
+        # Memory of the caller that the function writes is an output; a request wants that of tables only.
+        starts = with_cells(self.inputs, body.params, None if tame else mask.cells)
+        wanted += stored_outputs(tables if tame else starts, aliases)
         self.activity = Activity(
-            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links, held
-        )
+            self.function, starts, wanted, aliases, derivations.written, self.types.carries, links, held,
+            columns=derivations.program.layouts, followed=tables,
+        )  # fmt: skip
         self.tangents: dict[Value, Value] = {}
         self.wild = Wild(body, self.active, given=not tame)
 
@@ -109,6 +117,8 @@ class Forward:
                 return scalar_zero(e, value.type)
             case ArrayRef():
                 return coerce(e, zero_array(e, value.type, array_sizes(e, value)), value.type)
+            case Table():
+                return make_twin(e, value, self.types)
             case Box(name):
                 callee = self.derivations.zeros(name)
                 return e.append(get("call"), [value], attrs={"callee": callee}, types=[self.shadow_type(value)]).result
@@ -136,8 +146,10 @@ class Forward:
         return e
 
     def track(self, e: Emitter, values: Sequence[Value]) -> None:
-        """An array that is overwritten, here or by a caller, has a tangent from the start, zero or not."""
+        """A table, or array that is overwritten, here or by a caller, has a tangent from the start, zero or not."""
         for value in values:
+            if isinstance(value.type, Table) and self.active(value) and value not in self.tangents:
+                self.tangents[value] = self.needed(e, value)
             if isinstance(value.type, ArrayRef) and self.active(value) and value not in self.tangents:
                 if self.aliases.written(value) or self.aliases.identity(value):
                     self.tangents[value] = self.needed(e, value)
@@ -199,10 +211,11 @@ class Forward:
         e.block.ops.append(op)
         callee = str(op.attrs["callee"])
         written = self.derivations.written.get(callee, NO_WRITES).written
-        targets = [v for i, v in enumerate(op.operands) if i in written or isinstance(v.type, Box)]
+        targets = [v for i, v in enumerate(op.operands) if i in written or isinstance(v.type, Box | Table)]
         if not any(map(self.active, [*op.results, *targets])):
             return
-        mask = Mask(tuple(map(self.active, op.operands)), tuple(map(self.active, op.results)))
+        cells = active_cells(self.activity, op.operands, self.types)
+        mask = Mask(tuple(map(self.active, op.operands)), tuple(map(self.active, op.results)), cells=cells)
         arguments = list(op.operands)
         e.block.ops.pop()
         tangents = [self.needed(e, v) for v in arguments if self.active(v)]
@@ -289,6 +302,63 @@ class Forward:
             e.op("matmul_inc", tangent, da, b)
         if tangent is not None and db is not None:
             e.op("matmul_inc", tangent, a, db)
+
+    # ------------------------------------------------------------------------------------------------------ tables
+
+    def op_table(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.active(op.result):
+            self.tangents[op.result] = e("table", name=f"{op.attrs['name']}'")
+
+    def op_table_copy(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin = self.tangent(op.operands[0])
+        if twin is not None and self.active(op.result):
+            self.tangents[op.result] = e("table_copy", twin)
+
+    def op_table_rows(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin = self.tangent(op.operands[0])
+        if twin is not None:
+            e.op("table_rows", twin, op.operands[1])
+
+    def active_cell(self, op: Op) -> Value | None:
+        """The twin, if the column that an op reads or writes carries derivative."""
+        twin = self.tangent(op.operands[0])
+        return twin if twin is not None and self.activity.active_cell(op.operands[0], column_of(op)) else None
+
+    def cell(self, op: Op) -> dict[str, object]:
+        return {"column": self.types.column(op.operands[0], column_of(op))}
+
+    def op_table_get(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin, row = self.active_cell(op), op.operands[1]
+        if twin is None or not self.active(op.result):
+            return
+        attrs = self.cell(op) | {"type": self.shadow_type(op.result)}
+        if isinstance(op.result.type, Scalar):
+            self.set(op.result, e("table_get", twin, row, **attrs), self.wild.memory)
+        else:
+            self.set(op.result, sought(e, op.result, twin, row, attrs, written=self.aliases.written(op.result)))
+
+    def op_table_set(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin = self.active_cell(op)
+        if twin is not None:
+            e.op("table_set", twin, op.operands[1], self.needed(e, op.operands[2]), **self.cell(op))
+
+    def op_table_swap(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin = self.active_cell(op)
+        if twin is not None:
+            old = e("table_swap", twin, op.operands[1], self.needed(e, op.operands[2]), **self.cell(op))
+            self.set(op.result, old, self.wild.memory)
+
+    def op_table_inc(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin, tangent = self.active_cell(op), self.tangent(op.operands[2])
+        if twin is not None and tangent is not None:
+            e.op("table_inc", twin, op.operands[1], tangent, **self.cell(op))
 
     # ----------------------------------------------------------------------------------------------------- records
 

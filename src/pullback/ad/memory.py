@@ -8,6 +8,9 @@
     v, a = unbox b             slot_inc b', 0, cv               (what is fetched shares its shadow with the record's)
     buffer_put f, i, v         cv += buffer_get s, i
     v = buffer_get f, i        buffer_inc s, i, cv
+    v = table_get t, r         table_inc t', r, cv
+    table_set t, r, v          cv += table_swap t', r, 0        (of a new row: table_get t', r)
+    table_inc t, r, v          cv += table_get t', r
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING
 from pullback.ad.elementwise import pull_elementwise
 from pullback.ad.primal import slot_attrs, slot_place
 from pullback.ir.node import Op, Value
-from pullback.types import Scalar
+from pullback.types import Machine, Scalar
 
 if TYPE_CHECKING:
     from pullback.ad.reverse import Reverse
@@ -141,8 +144,59 @@ def _buffer_put(reverse: Reverse, op: Op) -> None:
         reverse.add(value, _read(reverse, "buffer_get", reverse.shadow(buffer), index))
 
 
+# ------------------------------------------------------------------------------------------------------------- tables
+
+
+def _table_get(reverse: Reverse, op: Op) -> None:
+    """What is fetched by reference shares its shadow with the cell."""
+    table, row = op.operands
+    c = reverse.cotangent(op.result)
+    if c is not None and reverse.primal.active_cell(op):
+        reverse.e.op("table_inc", reverse.shadow(table), row, c, **reverse.primal.cell_attrs(op))
+
+
+def _table_set(reverse: Reverse, op: Op) -> None:
+    """What was written takes its cotangent out; nobody asks again for that of a new row."""
+    primal, (table, row, value) = reverse.primal, op.operands
+    if not primal.active_cell(op):
+        return
+    if not isinstance(value.type, Scalar):
+        if op in primal.kept:
+            reverse.take(value, primal.kept[op])
+    elif reverse.existing(table) is not None:
+        attrs, shadow = primal.cell_attrs(op), reverse.shadow(table)
+        if op in primal.aliases.cells.first:
+            if primal.active(value):
+                reverse.add(value, _read(reverse, "table_get", shadow, row, **attrs, type=_type(value)))
+        else:
+            zero = reverse.zero_or(None, value)
+            reverse.add(value, _read(reverse, "table_swap", shadow, row, zero, **attrs))
+
+
+def _table_swap(reverse: Reverse, op: Op) -> None:
+    table, row, value = op.operands
+    old = reverse.cotangent(op.result)
+    if reverse.primal.active_cell(op) and (old is not None or reverse.existing(table) is not None):
+        before, attrs = reverse.zero_or(old, op.result), reverse.primal.cell_attrs(op)
+        reverse.add(value, _read(reverse, "table_swap", reverse.shadow(table), row, before, **attrs))
+
+
+def _table_inc(reverse: Reverse, op: Op) -> None:
+    table, row, value = op.operands
+    primal = reverse.primal
+    if primal.active(value) and primal.active_cell(op) and reverse.existing(table) is not None:
+        attrs = primal.cell_attrs(op) | {"type": _type(value)}
+        reverse.add(value, _read(reverse, "table_get", reverse.shadow(table), row, **attrs))
+
+
+def _type(value: Value) -> Machine:
+    assert value.type is not None
+    return value.type
+
+
 RULES: dict[str, Callable[[Reverse, Op], None]] = {
     "array_get": _array_get, "array_inc": _array_inc, "array_swap": _array_swap, "matmul": _matmul,
     "matmul_inc": _matmul_inc, "elementwise": pull_elementwise, "box": _box, "unbox": _unbox, "slot_get": _slot_get,
     "slot_inc": _slot_inc, "buffer_get": _buffer_get, "buffer_put": _buffer_put, "buffer_inc": _buffer_put,
+    "table_get": _table_get, "table_set": _table_set, "table_swap": _table_swap, "table_inc": _table_inc,
 }  # fmt: skip

@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pullback.ad.shadows import ShadowTypes, coerce, copy_array, is_mirrored, scalar_zero, zero_array
+from pullback.ad.shadows import ShadowTypes, coerce, copy_array, new_table, scalar_zero, zero_array
 from pullback.ad.snapshots import copy_what_loops_read
+from pullback.ad.twins import Item, stored_outputs, with_cells
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, Writes, overlapping_pairs, record_links
+from pullback.analysis.cells import TABLE_WRITES, Place, column_of
 from pullback.analysis.dependence import Dependence
 from pullback.analysis.effects import elementwise_targets
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_function, free_values, substitute, uses
 from pullback.prims.base import Emitter, get
-from pullback.types import ArrayRef, Box, Buffer, Scalar
+from pullback.types import ArrayRef, Box, Buffer, Scalar, Table
 
 __all__ = ["Derivations", "Mask", "Primal", "SplitCall", "keep_apart", "prepare_copy"]
 
@@ -32,13 +34,16 @@ class Mask:
     """Which parameters and results of a function are active.
 
     Positions of references (parameters, then results): `tracked` arrays have shadows in the forward half, because they
-    are overwritten and may be known by several names; `unsettled` memory may be written by the caller after the call.
+    are overwritten and may be known by several names (tables: the arrays they hold); `unsettled` memory may be written
+    by the caller after the call, as may the columns `rewritten` of tables.  `cells`: their active columns.
     """
 
     params: tuple[bool, ...]
     results: tuple[bool, ...]
     tracked: frozenset[int] = frozenset()
     unsettled: frozenset[int] = frozenset()
+    rewritten: frozenset[Place] = frozenset()
+    cells: frozenset[Place] = frozenset()
 
     def __str__(self) -> str:
         return "".join("01"[p] for p in self.params) + "_" + "".join("01"[r] for r in self.results)
@@ -150,10 +155,10 @@ class Primal:
 
     def __init__(
         self, derivations: Derivations, function: Function, inputs: Iterable[int], outputs: Iterable[int],
-        *, mask: Mask | None = None, escaping: Sequence[Value] = (),
+        *, mask: Mask | None = None, escaping: Sequence[Value] = (), anytime: bool = False,
     ) -> None:  # fmt: skip
-        """`escaping`: results that the caller may write before the reverse half runs."""
-        self.derivations, self.mask = derivations, mask
+        """`escaping`: results the caller may write before the reverse half runs; `anytime`: that may be at any time."""
+        self.derivations, self.mask, self.anytime = derivations, mask, anytime
         self.types = derivations.types
         self.function = prepare_copy(function)
         self.body = body = self.function.body
@@ -166,15 +171,25 @@ class Primal:
         places = [function.body.results.index(v) + len(body.params) for v in escaping]
         self.aliases = aliases = self._look(links, [known[i] for i in (sorted(mask.unsettled) if mask else places)])
         self.dependence = Dependence(aliases)
+        cells = mask.cells if mask else None
+        starts = with_cells(self.inputs, body.params, cells)
+        ends: list[Item] = list(wanted)
         if mask is not None:  # memory of the caller that the function writes is an output
-            wanted += [v for v in self.inputs if isinstance(v.type, Box) or aliases.written(v)]
+            ends += stored_outputs(starts, aliases)
+        given = [item for item in with_cells(tracked, body.params, cells) if not _is_number_cell(item, self.types)]
+        if mask is not None:  # shadows that the caller gets hold of and adds to
+            given += [v for v in wanted if isinstance(v.type, Box) and not self.types.original(v.type.name)]
         self.activity = Activity(
-            self.function, self.inputs, wanted, aliases, derivations.written, self.types.carries, links, tracked
-        )
+            self.function, starts, ends, aliases, derivations.written,
+            self.types.carries, links, given,
+            columns=derivations.program.layouts,
+            followed=[v for v in self.inputs if isinstance(v.type, Table) and self.types.mirrored(v.type)],
+        )  # fmt: skip
         self.tables = Tables()
         self.sizes: dict[Value, list[Value]] = {}
         self.mirrors: dict[Value, Value] = {}
         self.zeros: dict[Value, Value] = {}  # shadows of parameters as they were made, before their type was relaxed
+        self.kept: dict[Op, Value] = {}  # by `table_set` of an array: the shadow that the twin got
         self.calls: dict[Op, Call] = {}
         self.trips: dict[Op, tuple[Value, Value]] = {}
         self.frees: list[Op] = []
@@ -189,10 +204,14 @@ class Primal:
     def _look(self, links: Sequence[tuple[str, str]], unsettled: Sequence[Value]) -> Aliases:
         """The aliases of the function, after reads of what is overwritten were moved to copies where that is less."""
 
+        rewritten = [(self.params[i], column) for i, column in self.mask.rewritten] if self.mask else []
+        if self.anytime:
+            rewritten = [(v, column) for v in self.params for column in self.types.columns(v.type)]
+
         def look() -> Aliases:
             return Aliases(
-                self.function, self.derivations.written, links,
-                unsettled=unsettled, tracked=self.tracked, called=self.mask is not None,
+                self.function, self.derivations.written, links, unsettled=unsettled, tracked=self.tracked,
+                called=self.mask is not None, rewritten=rewritten,
             )  # fmt: skip
 
         aliases = look()
@@ -213,17 +232,43 @@ class Primal:
 
     def mirrored(self, value: Value) -> bool:
         """Does the value's shadow exist in the forward half."""
-        return (is_mirrored(value.type) or self.aliases.identity(value)) and self.active(value)
+        if not self.active(value):
+            return False
+        return self.types.mirrored(value.type) or self.aliases.identity(value) or self.looked_up(value)
+
+    def looked_up(self, value: Value) -> bool:
+        """Is it an array that was found in a table."""
+        op = self.tables.maker.get(value)
+        return op is not None and op.name in ("table_get", "table_swap") and isinstance(value.type, ArrayRef)
+
+    def active_cell(self, op: Op) -> bool:
+        """Does the column that an op reads or writes carry derivative."""
+        return self.activity.active_cell(op.operands[0], column_of(op))
+
+    def cell_attrs(self, op: Op) -> dict[str, object]:
+        """Attributes of an access to the same column of the twin."""
+        return {"column": self.types.column(op.operands[0], column_of(op))}
 
     def busy(self, op: Op) -> bool:
         """Does the op, or one inside, have a reverse."""
         found = self._busy.get(op)
         if found is None:
             touched = [*op.results, *self._targets(op)]
-            found = any(map(self.active, touched))
+            found = any(map(self.active, touched)) or self._changes_cell(op)
             found = found or any(self.busy(inner) for block in op.blocks for inner in block.ops)
             self._busy[op] = found
         return found
+
+    def _changes_cell(self, op: Op) -> bool:
+        """Does it write a column that carries derivative."""
+        if op.name in TABLE_WRITES:
+            return self.active_cell(op)
+        if op.name != "call":
+            return False
+        stored = self.derivations.written.get(str(op.attrs["callee"]), NO_WRITES).cells.stored
+        # A table whose shadow is made along with it has to be given to all that adds rows.
+        followed = any(self.types.mirrored(v.type) and self.active(v) for v in op.operands if isinstance(v.type, Table))
+        return followed or any(self.activity.active_cell(op.operands[i], column) for i, column in stored)
 
     def _targets(self, op: Op) -> list[Value]:
         """What the op writes to."""
@@ -334,6 +379,25 @@ class Primal:
                 return loop.results[position - (loop.name == "for")]
         return maker.operands[0]
 
+    def rows(self, table: Value) -> Value:
+        """How many rows a table has at the end of the block that makes it, or of the function."""
+        home = self.tables.home[table]
+        e = Emitter(Block(), self.function.span)
+        length = e("table_length", table)
+        self.append(home, e.block.ops)
+        return length
+
+    def tables_for_reverse(self, arguments: Sequence[Value], e: Emitter | None = None) -> list[Value]:
+        """The tables that the reverse half of a function gets: those it may read again, and shadows made before.
+
+        A reverse half that may run at any time reads none again: where it calls another one, it passes new ones.
+        """
+        tables = [v for v in arguments if isinstance(v.type, Table)]
+        found = [v for v in tables if self.types.original(v.type.name)]  # type: ignore[union-attr]
+        if self.anytime and e is not None:
+            found = [new_table(e, v.type) for v in found]
+        return [*found, *(self.mirrors[v] for v in tables if self.mirrored(v))]
+
     def fresh_shadow(self, e: Emitter, value: Value) -> Value:
         """What a record or buffer that keeps `value` keeps in its shadow: a zero, or a shadow that exists."""
         type_ = self.types.machine(value.type)
@@ -349,6 +413,10 @@ class Primal:
                 assert isinstance(type_, Buffer)
                 return e("buffer_zeros", self.length(value), element=type_.element)
         return self.mirrors[value]
+
+
+def _is_number_cell(item: Item, types: ShadowTypes) -> bool:
+    return isinstance(item, tuple) and isinstance(types.column_type(*item), Scalar)
 
 
 def slot_place(types: ShadowTypes, op: Op) -> int:

@@ -24,7 +24,7 @@ from pullback.ad.shadows import make_record, open_record, scalar_zero
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, Box, Machine, Scalar
+from pullback.types import I64, Box, Machine, Scalar, Table
 
 __all__ = ["Closer"]
 
@@ -72,6 +72,9 @@ class Closer:
             return None
         if op.name in ("array_get", "buffer_get"):
             return op if self._stands(op) else None
+        if op.name == "table_get":
+            known = isinstance(table := op.operands[0].type, Table) and self.primal.types.original(table.name)
+            return op if known and self.primal.aliases.settled_cell(op) else None
         if op.name == "slot_get":
             return None if isinstance(value.type, Scalar) else op
         return None if op.prim.effects else op
@@ -228,7 +231,7 @@ class Closer:
         if not any(region.holds(value) for region in regions):
             return []
         op = self.again(value)
-        if op is None or op.name in ("array_get", "buffer_get"):
+        if op is None or op.name in ("array_get", "buffer_get", "table_get"):
             return None
         ops: list[Op] = []
         for operand in op.operands:
@@ -314,12 +317,16 @@ class Closer:
 
     # ---------------------------------------------------------------------------------------------------- function
 
-    def close_function(self, reverse_body: Block, record: Box | None = None) -> list[Value]:
+    def close_function(
+        self, reverse_body: Block, record: Box | None = None, tables: Sequence[Value] = ()
+    ) -> list[Value]:
         """Close the function's own block.
 
         With a record, the reverse half becomes a function of its own: its first parameter is the record, and the values
-        that the forward half has to put there are returned.
+        that the forward half has to put there are returned.  `tables` are its last parameters.
         """
+        given = {v: Value(v.type, v.name) for v in tables}
+        reverse_body.params += given.values()
         region = Region(self.primal, self.primal.body)
         found: dict[Value, None] = {}
         used_inside(reverse_body, found)
@@ -327,10 +334,10 @@ class Closer:
         home, body = self.tables.home, self.primal.body
 
         def free(value: Value) -> bool:
-            return not region.holds(value) or (record is None and home[value] is body)
+            return value in given or not region.holds(value) or (record is None and home[value] is body)
 
         choice = Choice(self.again, needed, free)
-        mapping: dict[Value, Value] = {}
+        mapping: dict[Value, Value] = dict(given)
         export = _Export(self, region, choice.stored)
         if record is not None:
             self._open_record(reverse_body, record, export.outermost, mapping)

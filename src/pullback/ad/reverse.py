@@ -17,12 +17,20 @@ from dataclasses import dataclass, field
 from pullback.ad.memory import RULES
 from pullback.ad.primal import Primal, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, pull_scalar
-from pullback.ad.shadows import add_buffer_into, add_into, coerce, is_float_scalar, scalar_zero, zero_array
+from pullback.ad.shadows import (
+    add_buffer_into,
+    add_into,
+    coerce,
+    is_float_scalar,
+    new_table,
+    scalar_zero,
+    zero_array,
+)  # fmt: skip
 from pullback.analysis.effects import VIEWS
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import Emitter, Prim, get
-from pullback.types import I64, ArrayRef, Buffer, Scalar
+from pullback.types import I64, ArrayRef, Buffer, Scalar, Table
 
 __all__ = ["Frame", "Pair", "Reverse"]
 
@@ -161,6 +169,8 @@ class Reverse:
             return e("buffer_get", self.primal.mirrors[op.operands[0]], op.operands[1])
         if isinstance(value.type, ArrayRef):
             made = zero_array(e, value.type, self.primal.sizes[value])
+        elif isinstance(type_, Table):
+            made = new_table(e, type_, self.primal.rows(value))
         else:
             assert isinstance(type_, Buffer)
             made = e("buffer_zeros", self.primal.length(value), element=type_.element)
@@ -357,7 +367,8 @@ class Reverse:
     def _free_locals(self, frame: Frame) -> None:
         """Give back the accumulators of one trip that only this trip can know."""
         for accumulator in frame.owned:
-            if isinstance(accumulator.type, ArrayRef) and not _escapes(frame.block, accumulator):
+            array = isinstance(accumulator.type, ArrayRef) and not _escapes(frame.block, accumulator)
+            if array or isinstance(accumulator.type, Table):
                 frame.e.op("free", accumulator)
 
     # ------------------------------------------------------------------------------------------------------- calls
@@ -379,10 +390,13 @@ class Reverse:
                 continue
             if active and isinstance(argument.type, ArrayRef):
                 operands.append(coerce(e, self.shadow(argument), argument.type))
+            elif active and isinstance(argument.type, Table):
+                operands.append(self.shadow(argument))
             elif active and is_float_scalar(argument.type):
                 takers.append(argument)
             elif active and isinstance(argument.type, Buffer):
                 raise InternalError("an active buffer is passed to a call")
+        operands += self.primal.tables_for_reverse(call.arguments, e)
         types = [v.type for v in takers if v.type is not None]
         pull = e.append(get("call"), operands, attrs={"callee": call.split.pull}, types=types)
         for argument, part in zip(takers, pull.results, strict=True):
@@ -416,5 +430,6 @@ _RULES: dict[str, Callable[[Reverse, Op], None]] = RULES | {
 # Views share their base's shadow; allocation, release, sizes and checks have no derivative.
 _SILENT = VIEWS | {
     "array_zeros", "array_empty", "array_size", "array_same", "array_overlap", "array_contiguous", "array_fits",
-    "buffer", "buffer_zeros", "box_null", "box_tag", "const", "free", "check",
+    "buffer", "buffer_zeros", "box_null", "box_tag", "const", "free", "check", "text_call",
+    "text_effect", "table", "table_rows", "table_length",
 }  # fmt: skip

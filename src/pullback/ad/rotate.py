@@ -11,16 +11,19 @@ A condition that only reads has nothing to differentiate: all that it yields is 
 
 from __future__ import annotations
 
+from pullback.analysis.cells import TABLE_WRITES
 from pullback.analysis.effects import ALLOCATIONS, CALLS, VIEWS, elementwise_targets, is_reference
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.ir.walk import substitute
 from pullback.prims import get
 from pullback.prims.base import Emitter
-from pullback.types import BOOL
+from pullback.types import BOOL, Table
 
 __all__ = ["rotate"]
 
-_WRITERS = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_put", "buffer_inc"})
+_WRITERS = frozenset({
+    "array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_put", "buffer_inc", "table_rows", *TABLE_WRITES,
+})  # fmt: skip
 
 
 def rotate(function: Function) -> None:
@@ -54,7 +57,7 @@ def _targets(op: Op) -> list[Value]:
         return op.operands[:1]
     if op.name == "elementwise":
         return elementwise_targets(op)
-    return [v for v in op.operands if is_reference(v.type)] if op.name in CALLS else []
+    return [v for v in op.operands if is_reference(v.type) or isinstance(v.type, Table)] if op.name in CALLS else []
 
 
 def _rotated(e: Emitter, op: Op) -> Op:

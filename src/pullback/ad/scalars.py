@@ -19,10 +19,10 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import NOT_DIFFERENTIABLE, Emitter, Linear, Partial, Prim
 
-__all__ = ["Wild", "is_strong", "pull_scalar", "push_scalar"]
+__all__ = ["STEEP", "Wild", "is_strong", "pull_scalar", "push_scalar"]
 
 # Slopes that may be infinite where the value is not.  (1/x and log x are infinite themselves at 0.)
-_STEEP = frozenset({"sqrt", "cbrt", "pow", "asin", "acos", "acosh", "zmul"})
+STEEP = frozenset({"sqrt", "cbrt", "pow", "asin", "acos", "acosh", "zmul"})
 _STRONG: dict[tuple[str, str], bool] = {}
 
 
@@ -83,7 +83,7 @@ class Wild:
             return self.memory and not op.blocks
         if op.name == "select":
             return self.selected
-        return op.name in _STEEP and not self.tame(op)
+        return op.name in STEEP and not self.tame(op)
 
 
 def _scale(e: Emitter, partial: Partial | float, factor: Value, *, strong: bool, one: bool = False) -> Value | None:
@@ -132,7 +132,7 @@ def pull_scalar(
             strong = wild or (isinstance(partial, Partial) and partial.strong and not tame)
             part = _scale(e, partial, cotangent, strong=strong, one=one)
             if part is not None:
-                yield operand, part, wild or (strong and op.name in _STEEP)
+                yield operand, part, wild or (strong and op.name in STEEP)
 
 
 def push_scalar(
@@ -152,7 +152,7 @@ def push_scalar(
         if tangent is None or partial is None:
             continue
         strong = tangent in facts or (isinstance(partial, Partial) and partial.strong and not tame)
-        any_wild = any_wild or (strong and op.name in _STEEP)
+        any_wild = any_wild or (strong and op.name in STEEP)
         negative = partial == -1.0 and total is not None
         part = tangent if negative else _scale(e, partial, tangent, strong=strong)
         if part is not None:

@@ -5,6 +5,7 @@ structure, without what has no derivative:
 
     f64[:]                                ->  f64[:]
     box node = (f64, i64, box node)       ->  box node' = (f64, box node')       layouts are made on demand
+    table t = (f64, i64, f64[:])          ->  table t' = (f64, f64[:])           its twin, with the same rows
     buffer<f64>                           ->  buffer<f64>
     i64[:], buffer<i64>                   ->  none
 """
@@ -17,11 +18,11 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Program, Value
 from pullback.prims.array import elementwise_types
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar
+from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar, Table
 
 __all__ = [
     "ShadowTypes", "add_buffer_into", "add_into", "array_sizes", "coerce", "copy_array", "elementwise",
-    "is_float_scalar", "is_mirrored", "make_record", "open_record", "scalar_zero", "zero_array",
+    "is_float_scalar", "make_record", "new_table", "open_record", "scalar_zero", "zero_array",
 ]  # fmt: skip
 
 PRIME = "'"
@@ -30,11 +31,6 @@ PRIME = "'"
 def is_float_scalar(type_: Machine | None) -> bool:
     """A value whose tangent is a number."""
     return isinstance(type_, Scalar) and type_.dtype.is_float
-
-
-def is_mirrored(type_: Machine | None) -> bool:
-    """References whose shadows are made by the forward sweep: records, and buffers of references."""
-    return isinstance(type_, Box) or (isinstance(type_, Buffer) and not isinstance(type_.element, Scalar))
 
 
 class ShadowTypes:
@@ -51,16 +47,25 @@ class ShadowTypes:
                 return type_ if dtype.is_float else None
             case Box(name):
                 return Box(self.box(name)) if self.has_content(name) else None
+            case Table(name):
+                return Table(self.box(name)) if self.has_content(name) else None
             case Buffer(element):
                 inner = self.machine(element)
                 return None if inner is None else Buffer(inner)
         return None
 
+    def mirrored(self, type_: Machine | None) -> bool:
+        """References whose shadows are made by the forward sweep: records, and buffers and tables of references."""
+        if isinstance(type_, Table):
+            (columns,) = self.program.layouts[type_.name]
+            return any(not isinstance(column, Scalar) and self.carries(column) for column in columns)
+        return isinstance(type_, Box) or (isinstance(type_, Buffer) and not isinstance(type_.element, Scalar))
+
     def carries(self, type_: Machine | None) -> bool:
         """Can a value of this type have a derivative.  Makes no layout: records may still be under way."""
         while isinstance(type_, Buffer):
             type_ = type_.element
-        if isinstance(type_, Box):
+        if isinstance(type_, Box | Table):
             return self.has_content(type_.name)
         return type_ is not None and type_.dtype.is_float
 
@@ -80,7 +85,7 @@ class ShadowTypes:
             for slot in variant:
                 while isinstance(slot, Buffer):
                     slot = slot.element
-                if isinstance(slot, Box):
+                if isinstance(slot, Box | Table):
                     if slot.name not in seen and self._reaches_float(slot.name, seen):
                         return True
                 elif slot.dtype.is_float:
@@ -108,6 +113,22 @@ class ShadowTypes:
             places.append(count if has else None)
             count += has
         return places
+
+    def columns(self, type_: Machine | None) -> range:
+        """The columns of a table, if it is one."""
+        return range(len(self.program.layouts[type_.name][0])) if isinstance(type_, Table) else range(0)
+
+    def column_type(self, table: Value, column: int) -> Machine:
+        """The type of a column of a table."""
+        assert isinstance(table.type, Table)
+        return self.program.layouts[table.type.name][0][column]
+
+    def column(self, table: Value, column: int) -> int:
+        """The column of the twin for a column that carries derivative."""
+        assert isinstance(table.type, Table)
+        place = self.positions(table.type.name, 0)[column]
+        assert place is not None
+        return place
 
     def original(self, name: str) -> bool:
         """Is this a record of values (not a shadow): nothing changes it after it was made."""
@@ -176,6 +197,15 @@ def open_record(e: Emitter, record: Value, variant: object, types: Sequence[Mach
     assert isinstance(record.type, Box)
     attrs: dict[str, object] = {"name": record.type.name, "variant": variant, "types": tuple(types)}
     return e.append(get("unbox"), [record], attrs=attrs).results
+
+
+def new_table(e: Emitter, type_: Machine | None, rows: Value | None = None) -> Value:
+    """A table, with rows of zeros."""
+    assert isinstance(type_, Table)
+    made = e("table", name=type_.name)
+    if rows is not None:
+        e.op("table_rows", made, rows)
+    return made
 
 
 def add_into(e: Emitter, target: Value, array: Value) -> None:

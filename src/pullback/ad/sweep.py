@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.ad.primal import Call, Mask, Primal, slot_attrs, slot_place
-from pullback.ad.shadows import coerce, is_mirrored, make_record, zero_array
-from pullback.analysis.effects import ALLOCATIONS, VIEWS, is_reference
-from pullback.diagnostic import InternalError
+from pullback.ad.shadows import coerce, make_record, zero_array
+from pullback.ad.twins import active_cells, make_twin, sought
+from pullback.analysis.effects import ALLOCATIONS, VIEWS
+from pullback.diagnostic import CompileError, Diagnostic, InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, ArrayRef, Box, Buffer, Machine
+from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar, Table
 
 __all__ = ["sweep", "tracked_inputs"]
 
@@ -36,7 +37,7 @@ def sweep(primal: Primal, mirrors: Sequence[Value] = ()) -> None:
 
 def tracked_inputs(primal: Primal) -> list[Value]:
     """The inputs whose shadows a caller hands to the forward half."""
-    return [v for v in primal.inputs if is_mirrored(v.type) or v in primal.tracked]
+    return [v for v in primal.inputs if primal.types.mirrored(v.type) or v in primal.tracked]
 
 
 class _Sweep:
@@ -74,6 +75,9 @@ class _Sweep:
             if primal.mirrored(value) and value not in primal.mirrors:
                 primal.mirrors[value] = self.array_mirror(e, value)
         elif primal.mirrored(value) and value not in primal.mirrors:
+            if isinstance(value.type, Table):
+                primal.mirrors[value] = make_twin(e, value, self.types)
+                return
             if not isinstance(value.type, Box):
                 raise InternalError(f"no shadow of {value!r}")
             shadow = self.types.machine(value.type)
@@ -198,8 +202,53 @@ class _Sweep:
         if self.primal.mirrored(op.result):
             self.primal.mirrors[op.result] = e("buffer_get", self.primal.mirrors[op.operands[0]], op.operands[1])
 
+    def op_table(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.primal.mirrored(op.result):
+            self.primal.mirrors[op.result] = e("table", name=f"{op.attrs['name']}'")
+
+    def op_table_copy(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if self.primal.active(op.result):
+            title = "the reverse derivative of a pullback of a function of objects is not supported"
+            raise CompileError(Diagnostic(title, op.span, "", "differentiate with grad or jvp inside"))
+
+    def op_table_rows(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        twin = self.primal.mirrors.get(op.operands[0])
+        if twin is not None:
+            e.op("table_rows", twin, op.operands[1])
+
+    def op_table_get(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        primal, (table, row) = self.primal, op.operands
+        if not isinstance(op.result.type, Scalar) and primal.mirrored(op.result):
+            attrs = primal.cell_attrs(op) | {"type": self.mirror_type(op.result)}
+            written = primal.aliases.identity(op.result)
+            primal.mirrors[op.result] = sought(e, op.result, primal.mirrors[table], row, attrs, written=written)
+
+    def op_table_set(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        primal, (table, row, value) = self.primal, op.operands
+        if not isinstance(value.type, Scalar) and primal.active_cell(op) and table in primal.mirrors:
+            shadow = primal.fresh_shadow(e, value)
+            e.op("table_set", primal.mirrors[table], row, shadow, **primal.cell_attrs(op))
+            if value not in primal.mirrors:
+                primal.kept[op] = shadow
+
+    def op_table_swap(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        if not isinstance(op.result.type, Scalar) and self.primal.active(op.result):
+            raise InternalError("a reference is swapped in a table")
+
     def settles(self, value: Value, op: Op) -> bool:
         return self.primal.aliases.settled(value, op, after=True)
+
+    def tracks(self, value: Value) -> bool:
+        """Does the forward half of a callee follow the array, or those that the table holds."""
+        if isinstance(value.type, Table):
+            return self.primal.mirrored(value) and self.primal.aliases.followed(value)
+        return isinstance(value.type, ArrayRef) and self.primal.mirrored(value)
 
     def op_call(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
@@ -207,11 +256,14 @@ class _Sweep:
         if not primal.busy(op):
             return
         known = [*op.operands, *op.results]
+        lasting = primal.aliases.lasting(op) if any(isinstance(v.type, Table) for v in op.operands) else ()
         mask = Mask(
             tuple(map(primal.active, op.operands)),
             tuple(map(primal.active, op.results)),
-            frozenset(i for i, v in enumerate(known) if primal.mirrored(v) and isinstance(v.type, ArrayRef)),
-            frozenset(i for i, v in enumerate(known) if is_reference(v.type) and not self.settles(v, op)),
+            frozenset(i for i, v in enumerate(known) if self.tracks(v)),
+            frozenset(i for i, v in enumerate(known) if primal.aliases.refers(v) and not self.settles(v, op)),
+            frozenset((op.operands.index(key), column) for key, column in lasting if key in op.operands),
+            active_cells(primal.activity, op.operands, self.types),
         )
         split = primal.derivations.split(str(op.attrs["callee"]), mask)
         record = Value(Box(split.box), "record")

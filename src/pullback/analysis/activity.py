@@ -9,7 +9,7 @@
 One graph for the whole function: an edge says that the target's derivative may depend on the source's.  References are
 nodes of alias classes as far as identity matters: a view is its base, records of one name are one node (and so is what
 their layouts lead to: `links`).  Arrays merged by control flow, kept in records or in buffers flow as values do, unless
-they are overwritten and known by several names.
+they are overwritten and known by several names.  Each column of a table is a node.
 """
 
 from __future__ import annotations
@@ -17,29 +17,34 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from pullback.analysis.alias import NO_WRITES, Aliases, Writes
+from pullback.analysis.cells import column_of, table_key
 from pullback.analysis.effects import VIEWS, elementwise_inputs, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.ir.walk import defined
 from pullback.prims.base import NOT_DIFFERENTIABLE, Prim
-from pullback.types import Box, Buffer, Machine, Scalar
+from pullback.types import Box, Buffer, Machine, Scalar, Table
 
 __all__ = ["Activity"]
 
 Node = Hashable
+Place = tuple[Value, int]  # a table and a column
 
 
 class Activity:
     """`active(value)`: does the value need a cotangent (reverse) or a tangent (forward).
 
     `written[callee]` tells the parameters whose memory a callee writes; `differentiable(type)` which types can carry a
-    derivative at all.  `given`: values that count as active whatever happens to them here.
+    derivative at all.  `given`: values that count as active whatever happens here; `columns`: layouts of tables,
+    `followed`: tables that have a twin already.  Among inputs and outputs are tables (all their cells) and cells.
     """
 
     def __init__(
-        self, function: Function, inputs: Iterable[Value], outputs: Iterable[Value],
+        self, function: Function, inputs: Iterable[Value | Place], outputs: Iterable[Value | Place],
         aliases: Aliases, written: Mapping[str, Writes], differentiable: Callable[[Machine | None], bool],
-        links: Iterable[tuple[str, str]] = (), given: Sequence[Value] = (),
+        links: Iterable[tuple[str, str]] = (), given: Sequence[Value | Place] = (), *,
+        columns: Mapping[str, Sequence[Sequence[Machine]]] | None = None, followed: Iterable[Value] = (),
     ) -> None:  # fmt: skip
+        self._columns, self._followed = columns or {}, set(followed)
         self._parent: dict[Node, Node] = {}
         self._forward: dict[Node, set[Node]] = {}
         self._aliases, self._written = aliases, written
@@ -62,12 +67,22 @@ class Activity:
         """Depends on an input and reaches an output."""
         if value not in self._known or not self._differentiable(value.type):
             return False
-        node = self._find(self._node(value))
+        if isinstance(value.type, Table):
+            return value in self._followed or any(map(self._active, self._cells(value)))
+        return self._active(self._node(value))
+
+    def active_cell(self, table: Value, column: int) -> bool:
+        """Does the column carry derivative."""
+        known = table in self._known and self._differentiable(self._type(table, column))
+        return known and self._active(self._cell(table, column))
+
+    def _active(self, node: Node) -> bool:
+        node = self._find(node)
         return node in self._varied and node in self._useful
 
-    def _reach(self, start: Iterable[Value], edges: Mapping[Node, set[Node]]) -> set[Node]:
+    def _reach(self, start: Iterable[Value | Place], edges: Mapping[Node, set[Node]]) -> set[Node]:
         seen: set[Node] = set()
-        pending: list[Node] = [self._find(self._node(v)) for v in start if self._differentiable(v.type)]
+        pending: list[Node] = [self._find(node) for item in start for node in self._nodes(item)]
         while pending:
             node = pending.pop()
             if node not in seen:
@@ -79,6 +94,32 @@ class Activity:
         if self._aliases.followed(value):
             return ("class", self._aliases.find(value))
         return ("box", value.type.name) if isinstance(value.type, Box) else value
+
+    def _nodes(self, item: Value | Place) -> list[Node]:
+        """The nodes of a value, of all cells of a table, or of one of its columns."""
+        if isinstance(item, tuple):
+            return [self._cell(*item)] if self._differentiable(self._type(*item)) else []
+        if isinstance(item.type, Table):
+            return self._cells(item)
+        return [self._node(item)] if self._differentiable(item.type) else []
+
+    def _type(self, table: Value, column: int) -> Machine:
+        assert isinstance(table.type, Table)
+        return self._columns[table.type.name][0][column]
+
+    def _cells(self, table: Value) -> list[Node]:
+        assert isinstance(table.type, Table)
+        types = self._columns[table.type.name][0]
+        return [self._cell(table, column) for column, type_ in enumerate(types) if self._differentiable(type_)]
+
+    def _cell(self, table: Value, column: int) -> Node:
+        """The node of a column: of references, that of what it holds where that has one."""
+        type_ = self._type(table, column)
+        if isinstance(type_, Box):
+            return ("box", type_.name)
+        if not isinstance(type_, Scalar) and self._aliases.followed(table):
+            return ("class", self._aliases.find(table))
+        return ("cell", table_key(table, self._aliases.cells.kept), column)
 
     def _find(self, node: Node) -> Node:
         parent = self._parent
@@ -198,13 +239,29 @@ class Activity:
         else:
             self._edge(value, container)
 
+    def _op_table_get(self, op: Op) -> None:
+        if self._differentiable(op.result.type):
+            self._edges.append((self._cell(op.operands[0], column_of(op)), self._node(op.result)))
+
+    def _op_table_set(self, op: Op) -> None:
+        if self._differentiable(op.operands[2].type):
+            self._edges.append((self._node(op.operands[2]), self._cell(op.operands[0], column_of(op))))
+
+    _op_table_inc = _op_table_set
+
+    def _op_table_swap(self, op: Op) -> None:
+        self._op_table_get(op)
+        self._op_table_set(op)
+
+    def _op_table_copy(self, op: Op) -> None:
+        pairs = zip(self._cells(op.operands[0]), self._cells(op.result), strict=True)
+        self._edges += [(source, target) for source, target in pairs if source != target]
+
     def _op_call(self, op: Op) -> None:
-        written = self._written.get(str(op.attrs["callee"]), NO_WRITES).written
-        targets = [*op.results, *(op.operands[i] for i in sorted(written))]
-        targets += [v for v in op.operands if isinstance(v.type, Box | Buffer)]
-        for source in op.operands:
-            for target in targets:
-                if source is not target:
-                    self._edge(source, target)
-
-
+        found = self._written.get(str(op.attrs["callee"]), NO_WRITES)
+        changed = [*op.results, *(op.operands[i] for i in sorted(found.written))]
+        changed += [v for v in op.operands if isinstance(v.type, Box | Buffer)]
+        targets = [node for value in changed for node in self._nodes(value)]
+        targets += [node for i, column in sorted(found.cells.stored) for node in self._nodes((op.operands[i], column))]
+        for source in (node for value in op.operands for node in self._nodes(value)):
+            self._edges += [(source, target) for target in targets if target != source]

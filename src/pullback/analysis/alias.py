@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pullback.analysis.cells import NO_CELLS, Cell, Cells, CellWrites, cell_writes
 from pullback.analysis.effects import CALLS, VIEWS, carried, elementwise_targets, is_reference
 from pullback.analysis.moves import entangled
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.types import ArrayRef, Box, Buffer
+from pullback.types import ArrayRef, Box, Buffer, Machine, Table
 
 __all__ = ["NO_WRITES", "Aliases", "Writes", "overlapping_pairs", "record_links", "written_parameters"]
 
 _WRITERS = frozenset({"array_inc", "array_swap", "matmul_inc", "buffer_inc"})
-_STORING = frozenset({"box", "unbox", "slot_get", "buffer_get", "buffer_put", "select"})
+_TABLE_OPS = frozenset({"table_get", "table_set", "table_swap"})
+_STORING = frozenset({"box", "unbox", "slot_get", "buffer_get", "buffer_put", "select"}) | _TABLE_OPS
 _LOOPS = frozenset({"for", "while"})
 Key = Value | str
 Node = Value | tuple[str, Key]  # an array, or all that is kept in a class of records and buffers
@@ -32,9 +34,13 @@ Node = Value | tuple[str, Key]  # an array, or all that is kept in a class of re
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """Positions of the parameters whose memory a function may write, by itself or in what it calls."""
+    """Positions of the parameters whose memory a function may write, by itself or in what it calls.
+
+    Of tables that is the memory that their cells refer to; what is done to the cells is told by `cells`.
+    """
 
     written: frozenset[int] = frozenset()
+    cells: CellWrites = NO_CELLS
 
 
 NO_WRITES = Writes()
@@ -45,13 +51,19 @@ class Aliases:
 
     `written[callee]` tells the parameters a callee writes, `links` the pairs of records that refer to one another.
     `unsettled`: values whose memory may be written after the function has returned; `tracked`: arrays whose identity
-    the caller follows; `called`: a caller may pass the same array as several parameters.
+    the caller follows; `called`: a caller may pass the same array as several parameters; `rewritten`: cells that may be
+    written after the function has returned.
     """
 
     def __init__(
         self, function: Function, written: Mapping[str, Writes], links: Iterable[tuple[str, str]] = (), *,
         unsettled: Iterable[Value] = (), tracked: Iterable[Value] = (), called: bool = True,
+        rewritten: Iterable[Cell] = (),
     ) -> None:  # fmt: skip
+        links = list(links)
+        self._holding = {name for name, _ in links}
+        self.cells = Cells(function, {name: found.cells for name, found in written.items()})
+        self._later = set(rewritten)
         self._parent: dict[Key, Key] = {}
         self._written = written
         self.body = function.body
@@ -67,7 +79,7 @@ class Aliases:
         self._loose: set[Value] = set()
         for name, inner in links:
             self._join(name, inner)
-        self._made += [v for v in function.body.params if is_reference(v.type)]
+        self._made += [v for v in function.body.params if self.refers(v)]
         self._block(function.body)
         self._origins = _propagate(self._seeds(), [(self._node(s), self._node(t)) for s, t in self._flows])
         self.writes: dict[Key, list[Op]] = {}
@@ -88,13 +100,21 @@ class Aliases:
     def find(self, value: Key) -> Key:
         """The representative of the value's class."""
         found: Key = value
-        if isinstance(value, Value) and isinstance(value.type, Box):
+        if isinstance(value, Value) and isinstance(value.type, Box | Table):
             found = value = value.type.name
         while (above := self._parent.get(found)) is not None:
             found = above
         while value is not found and value in self._parent:
             self._parent[value], value = found, self._parent[value]
         return found
+
+    def refers(self, value: Value) -> bool:
+        """Is it a reference, or a table whose cells are."""
+        return is_reference(value.type) or (isinstance(value.type, Table) and value.type.name in self._holding)
+
+    def keeps(self, value: Value) -> bool:
+        """A record, a buffer of references, or a table of them."""
+        return _keeps(value) or (isinstance(value.type, Table) and value.type.name in self._holding)
 
     def base(self, value: Value) -> Value:
         """What the value is a view of."""
@@ -162,13 +182,49 @@ class Aliases:
             for first in self.origins(value) for origin in self._near(first)
         )  # fmt: skip
 
+    def settled_cell(self, read: Op) -> bool:
+        """Does nothing write what a `table_get` reads when it is done or later."""
+        cell = self.cells.cell(read)
+        if isinstance(cell[0], str) or cell in self._later:
+            return False
+        return all(self.earlier(write, read) for write in self.cells.writes.get(cell, ()))
+
+    def lasting(self, op: Op) -> set[Cell]:
+        """The cells that are rewritten after the op, or may be; what the op itself does counts where it is repeated."""
+        once = all(around.name == "if" for _, _, around in self._around(op)[:-1])
+        found = {
+            cell for cell, writes in self.cells.writes.items()
+            if not all(self.earlier(w, op) or (w is op and once) for w in writes)
+        }  # fmt: skip
+        return found | self._later
+
+    def earlier(self, write: Op, op: Op) -> bool:
+        """Is every run of the one op done before any run of the other, or are they in different branches."""
+        above, below = self._around(write), self._around(op)
+        for (block, first, around), (other, second, _) in zip(above, below, strict=False):
+            if block is not other:
+                return True  # the branches of one `if`
+            if first != second or around.name != "if":
+                return first < second
+        return False
+
+    def _around(self, op: Op) -> list[tuple[Block, int, Op]]:
+        """Where the op stands in its block, and those around it in theirs, outermost first."""
+        found: list[tuple[Block, int, Op]] = []
+        holder: Op | None = op
+        while holder is not None and holder in self._place:
+            block, index = self._place[holder]
+            found.append((block, index, holder))
+            holder = self._holder.get(block)
+        return found[::-1]
+
     def identity(self, value: Value) -> bool:
         """Is it an array whose memory is overwritten and may be known by several names at once."""
         return isinstance(value.type, ArrayRef) and self.followed(value)
 
     def followed(self, value: Value) -> bool:
         """Is it of a class of such arrays, and of the records and buffers that may hold them."""
-        return is_reference(value.type) and self.find(value) in self._followed
+        return self.refers(value) and self.find(value) in self._followed
 
     def follows(self) -> bool:
         """Is there an array whose identity has to be followed."""
@@ -266,7 +322,7 @@ class Aliases:
                 self._parent[other] = one
 
     def _flow(self, sources: Iterable[Value], target: Value) -> None:
-        self._flows += [(source, target) for source in sources if is_reference(source.type)]
+        self._flows += [(source, target) for source in sources if self.refers(source)]
 
     def _block(self, block: Block) -> None:
         for value in block.params:
@@ -298,7 +354,7 @@ class Aliases:
         elif name in CALLS:
             self._call(op)
         else:
-            self._made += [v for v in op.results if is_reference(v.type)]
+            self._made += [v for v in op.results if self.refers(v)]
 
     def _merges(self, op: Op) -> None:
         for group in carried(op):
@@ -310,24 +366,41 @@ class Aliases:
                         self._flow(sources, target)
 
     def _stored(self, op: Op) -> None:
-        references = [v for v in (*op.operands, *op.results) if is_reference(v.type)]
+        references = [v for v in (*op.operands, *op.results) if self.refers(v)]
+        if op.name in _TABLE_OPS and len(references) < 2:
+            return  # of numbers
         if len(references) > 1:
             self._join(*references)
         for one in references:
-            self._flow((v for v in references if (v is not one and one in op.results) or _keeps(one)), one)
-        if op.name == "slot_get":  # what a shadow refers to may be written wherever the shadow is known
+            self._flow((v for v in references if (v is not one and one in op.results) or self.keeps(one)), one)
+        if op.name == "slot_get" or (op.name == "table_get" and _is_shadow(op.operands[0].type)):
+            # What a shadow refers to may be written wherever the shadow is known.
             self._targets += [(op, v) for v in op.results if is_reference(v.type)]
 
     def _call(self, op: Op) -> None:
         for index in sorted(self._written.get(str(op.attrs["callee"]), NO_WRITES).written):
             self._targets.append((op, op.operands[index]))
-        self._made += [v for v in op.results if is_reference(v.type)]
+        self._made += [v for v in op.results if self.refers(v)]
         for result in op.results:
             if is_reference(result.type):
-                self._connect([v for v in op.operands if _connected(v, result)], result)
+                self._connect([v for v in op.operands if self._connected(v, result)], result)
         for one in op.operands:
             if isinstance(one.type, Buffer) and _keeps(one):  # the callee may put its arrays there
                 self._connect([v for v in op.operands if isinstance(v.type, ArrayRef)], one)
+            elif isinstance(one.type, Table) and self.keeps(one):
+                self._connect([v for v in op.operands if v is not one and self.refers(v)], one)
+
+    def _connected(self, operand: Value, result: Value) -> bool:
+        """May what a call returns be, or hold, the memory of an operand."""
+        if isinstance(operand.type, Table):
+            return self.keeps(operand)
+        if isinstance(operand.type, ArrayRef) and isinstance(result.type, ArrayRef):
+            return operand.type.dtype == result.type.dtype
+        if isinstance(operand.type, ArrayRef):
+            return self.keeps(result)
+        if isinstance(result.type, ArrayRef):
+            return self.keeps(operand)
+        return operand.type == result.type and not isinstance(operand.type, Box) and is_reference(operand.type)
 
     def _connect(self, sources: Sequence[Value], target: Value) -> None:
         if sources:
@@ -344,15 +417,8 @@ def _numbers(buffer: Buffer) -> bool:
     return not is_reference(buffer.element)
 
 
-def _connected(operand: Value, result: Value) -> bool:
-    """May what a call returns be, or hold, the memory of an operand."""
-    if isinstance(operand.type, ArrayRef) and isinstance(result.type, ArrayRef):
-        return operand.type.dtype == result.type.dtype
-    if isinstance(operand.type, ArrayRef):
-        return _keeps(result)
-    if isinstance(result.type, ArrayRef):
-        return _keeps(operand)
-    return operand.type == result.type and not isinstance(operand.type, Box) and is_reference(operand.type)
+def _is_shadow(type_: Machine | None) -> bool:
+    return isinstance(type_, Table) and type_.name.endswith("'")
 
 
 def _propagate(found: dict[Node, set[Value]], flows: Iterable[tuple[Node, Node]]) -> dict[Node, set[Value]]:
@@ -378,26 +444,32 @@ def overlapping_pairs(aliases: Aliases, params: Sequence[Value]) -> Iterator[tup
         for other in params[place + 1 :]:
             arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
             same = arrays and one.type.dtype == other.type.dtype  # type: ignore[union-attr]
-            kept = (_keeps(one) and is_reference(other.type)) or (_keeps(other) and is_reference(one.type))
+            kept = (aliases.keeps(one) and aliases.refers(other)) or (aliases.keeps(other) and aliases.refers(one))
             if (same or kept) and (aliases.written(one) or aliases.written(other)):
                 yield one, other
 
 
 def record_links(program: Program) -> list[tuple[str, str]]:
-    """Pairs of record names: the first has a slot that refers to the second."""
+    """Pairs of names of records and tables: the first has a slot that refers to the second.
+
+    What holds arrays is linked with itself.
+    """
     links: dict[tuple[str, str], None] = {}
     for name, variants in program.layouts.items():
         for slot in (slot for variant in variants for slot in variant):
             while isinstance(slot, Buffer):
                 slot = slot.element
-            if isinstance(slot, Box):
+            if isinstance(slot, Box | Table):
                 links[name, slot.name] = None
+            elif isinstance(slot, ArrayRef):
+                links[name, name] = None
     return list(links)
 
 
 def written_parameters(program: Program) -> dict[str, Writes]:
     """What each function may write."""
-    written = dict.fromkeys(program.functions, NO_WRITES)
+    cells = cell_writes(program)
+    written = {name: Writes(cells=cells.get(name, NO_CELLS)) for name in program.functions}
     links = record_links(program)
     changed = True
     while changed:
@@ -405,7 +477,7 @@ def written_parameters(program: Program) -> dict[str, Writes]:
         for name, function in program.functions.items():
             aliases = Aliases(function, written, links)
             params = enumerate(function.body.params)
-            found = Writes(frozenset(i for i, v in params if is_reference(v.type) and aliases.written(v)))
-            if found != written[name]:
-                written[name], changed = found, True
+            places = frozenset(i for i, v in params if aliases.refers(v) and aliases.written(v))
+            if places != written[name].written:
+                written[name], changed = Writes(places, written[name].cells), True
     return written

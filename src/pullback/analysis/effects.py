@@ -6,15 +6,16 @@
     y = array_get a, i           a read of WORLD; stable, since nothing writes WORLD
 
 Classes are those of one flow-insensitive walk: views, selections, carried values, and everything stored in one record
-or buffer join one class.
+or buffer join one class.  Each column of a table is a class, and what its cells refer to is another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pullback.analysis.cells import TABLE_WRITES, Cells, cell_writes, column_of, table_key
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.types import ArrayRef, Box, Buffer, Machine
+from pullback.types import ArrayRef, Box, Buffer, Machine, Table
 
 __all__ = [
     "ALLOCATIONS", "CALLS", "VIEWS", "Memory", "carried", "droppable_call", "elementwise_inputs", "elementwise_targets",
@@ -29,6 +30,7 @@ CALLS = frozenset({"call", "value_and_grad", "jvp", "vjp", "pullback"})
 ALLOCATIONS = frozenset({"array_empty", "array_zeros", "matmul", "elementwise", "buffer", "buffer_zeros"})
 
 _INCREMENTS = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc"})
+_CHANGES = _INCREMENTS | TABLE_WRITES | {"table_rows"}
 # Ops that read the content of their reference operands.
 _READERS = frozenset({"array_get", "array_swap", "buffer_get", "slot_get", "unbox", "matmul"})
 # Ops through which a reference reaches another: all references among operands and results share a class.
@@ -36,7 +38,7 @@ _JOINING = VIEWS | {"select", "box", "unbox", "slot_get", "buffer_get", "buffer_
 
 
 def is_reference(type_: Machine | None) -> bool:
-    """Does a value of this type refer to memory."""
+    """Does a value of this type refer to memory that has a class of its own (tables have one for each column)."""
     return isinstance(type_, ArrayRef | Box | Buffer)
 
 
@@ -59,15 +61,34 @@ def is_pure(op: Op) -> bool:
     return all(is_pure(inner) for block in op.blocks for inner in block.ops)
 
 
+_LENGTH = -1
+
+
+def _tables(function: Function) -> tuple[set[Value], set[Value]]:
+    """Tables that records or buffers keep, and those that others know as well."""
+    kept: set[Value] = set()
+    outside = {v for v in function.body.params if isinstance(v.type, Table)}
+    for op in function.body.walk():
+        if not op.name.startswith("table"):
+            outside.update(v for v in op.operands if isinstance(v.type, Table))
+            kept.update(v for v in op.results if isinstance(v.type, Table))
+    return kept, outside | kept
+
+
 class Memory:
     """Alias classes of the references of one function, and its writes and reads by class."""
 
     def __init__(self, function: Function, program: Program) -> None:
         self._program = program
+        self._callees = _Callees(program)
         self._parent: dict[Value, Value] = {}
         self.writes: dict[Value, list[Op]] = {}
         self._increased: set[Value] = set()
         self._targets: list[tuple[Op, Value]] = []
+        self._function = function
+        self._facts: Cells | None = None
+        self._columns: dict[tuple[Value | str, int, bool], Value] = {}
+        self._kept, self._outside = _tables(function)
         for value in (*function.body.params, *function.body.results):
             if is_reference(value.type):
                 self._union(value, WORLD)
@@ -107,9 +128,38 @@ class Memory:
             return [self.root(v) for v in op.operands[1:]]
         if op.name == "elementwise":
             return [self.root(v) for v in elementwise_inputs(op) if is_reference(v.type)]
+        if op.name == "table_copy":
+            table = op.operands[0]
+            return [self.root(self.cell(table, place)) for place in range(_LENGTH, self._width(table))]
+        if op.name.startswith("table_"):  # all need the rows to be there
+            found = [self.root(self.cell(op.operands[0], _LENGTH))]
+            if op.name in ("table_get", "table_swap", "table_inc"):
+                found.append(self.root(self.cell(op.operands[0], column_of(op))))
+            return found
         if op.name in _READERS:
             return [self.root(v) for v in op.operands if is_reference(v.type)]
         return []
+
+    def rewritten(self, op: Op) -> bool:
+        """May what a `table_get` reads be something else at another time (see `cells`)."""
+        if self._facts is None:
+            called = [str(o.attrs["callee"]) for o in self._function.body.walk() if "callee" in o.attrs]
+            self._facts = Cells(self._function, cell_writes(self._program, called))
+        return self._facts.rewritten(op)
+
+    def _width(self, table: Value) -> int:
+        assert isinstance(table.type, Table)
+        return len(self._program.layouts[table.type.name][0])
+
+    def cell(self, table: Value, column: int, *, content: bool = False) -> Value:
+        """What stands for the class of a column (_LENGTH: the number of rows), or of what its cells refer to."""
+        key = table_key(table, self._kept)
+        found = self._columns.get((key, column, content))
+        if found is None:
+            found = self._columns[key, column, content] = Value(None, "cells")
+            if isinstance(key, str) or key in self._outside:
+                self._union(found, WORLD)
+        return found
 
     def _union(self, *values: Value) -> None:
         first, *rest = values
@@ -130,10 +180,26 @@ class Memory:
                 self._join([v for v in (*op.operands, *op.results) if is_reference(v.type)])
                 if name == "buffer_put":
                     self._targets.append((op, op.operands[0]))
+            elif name.startswith("table_"):
+                self._table(op)
             elif name in CALLS:
                 self._join([WORLD, *(v for v in (*op.operands, *op.results) if is_reference(v.type))])
-                if _increments(str(op.attrs["callee"]), self._program, set()):
+                if self._callees.change(str(op.attrs["callee"])):
                     self._targets.append((op, WORLD))
+
+    def _table(self, op: Op) -> None:
+        table = op.operands[0]
+        if op.name == "table_copy":
+            for place in range(self._width(table)):
+                self._union(self.cell(table, place, content=True), self.cell(op.result, place, content=True))
+            return
+        if op.name == "table_rows":
+            self._targets.append((op, self.cell(table, _LENGTH)))
+        if op.name in TABLE_WRITES:
+            self._targets.append((op, self.cell(table, column_of(op))))
+        for value in (*op.operands[2:], *op.results):
+            if is_reference(value.type):
+                self._join([value, self.cell(table, column_of(op), content=True)])
 
     def _join(self, references: Sequence[Value]) -> None:
         if references:
@@ -161,20 +227,40 @@ def elementwise_targets(op: Op) -> list[Value]:
     return op.operands[rank + len(op.blocks[0].params) :]
 
 
-def _increments(name: str, program: Program, seen: set[str]) -> bool:
-    """May a call of the function change memory that existed before (an increment of any memory counts)."""
-    function = program.functions.get(name)
-    if function is None:
-        return True
-    seen.add(name)
+class _Callees:
+    """Which functions change memory that existed before (an increment of any memory counts), each looked at once."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[str, tuple[bool, tuple[str, ...]]] = {}
+
+    def change(self, name: str) -> bool:
+        """May a call of the function do so, itself or in what it calls."""
+        seen, waiting = {name}, [name]
+        while waiting:
+            changes, callees = self._look(waiting.pop())
+            if changes:
+                return True
+            waiting += [callee for callee in callees if callee not in seen]
+            seen.update(callees)
+        return False
+
+    def _look(self, name: str) -> tuple[bool, tuple[str, ...]]:
+        found = self._known.get(name)
+        if found is None:
+            function = self._program.functions.get(name)
+            found = self._known[name] = (True, ()) if function is None else _own_changes(function)
+        return found
+
+
+def _own_changes(function: Function) -> tuple[bool, tuple[str, ...]]:
+    callees: dict[str, None] = {}
     for op in function.body.walk():
         if op.name in CALLS:
-            callee = str(op.attrs["callee"])
-            if callee not in seen and _increments(callee, program, seen):
-                return True
-        elif op.name in _INCREMENTS or (op.name == "elementwise" and elementwise_targets(op)):
-            return True
-    return False
+            callees[str(op.attrs["callee"])] = None
+        elif op.name in _CHANGES or (op.name == "elementwise" and elementwise_targets(op)):
+            return True, ()
+    return False, tuple(callees)
 
 
 def droppable_call(op: Op, program: Program) -> bool:
@@ -191,7 +277,7 @@ def _droppable(name: str, program: Program, active: set[str]) -> bool:
         if op.name in CALLS:
             if not _droppable(str(op.attrs["callee"]), program, active):
                 return False
-        elif op.name == "check" or op.name in _INCREMENTS or (op.name == "elementwise" and elementwise_targets(op)):
+        elif op.name in ("check", "text_effect", *_CHANGES) or (op.name == "elementwise" and elementwise_targets(op)):
             return False
     active.discard(name)
     return True

@@ -53,7 +53,7 @@ class Liveness:
                 producer[value] = op
             if op.blocks:
                 self._collect_structured(op)
-            elif op.name == "check" or (op.name in CALLS and not droppable_call(op, self._program)):
+            elif op.name in ("check", "text_effect") or (op.name in CALLS and not droppable_call(op, self._program)):
                 self._roots.append(op)
 
     def _collect_structured(self, op: Op) -> None:

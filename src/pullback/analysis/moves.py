@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pullback.ir.node import Block, Op, Value
-from pullback.types import ArrayRef
+from pullback.types import ArrayRef, Table
 
 if TYPE_CHECKING:
     from pullback.analysis.alias import Aliases, Key
@@ -24,11 +24,13 @@ __all__ = ["entangled"]
 
 # Ops that do not touch the elements.
 _HARMLESS = frozenset({"array_size", "free", "array_overlap", "array_same", "array_contiguous", "array_fits"})
-_SHARING = frozenset({"call", "box", "unbox", "slot_get", "buffer_get", "buffer_put", "select"})
+_SHARING = frozenset({
+    "call", "box", "unbox", "slot_get", "buffer_get", "buffer_put", "select", "table_get", "table_set", "table_swap",
+})  # fmt: skip
 
 
 def entangled(aliases: Aliases, body: Block) -> set[Key]:
-    """Classes with an array that has several names at once, or that records, buffers or calls know."""
+    """Classes with an array that has several names at once, or that records, buffers, tables or calls know."""
     walk = _Moves(aliases)
     walk.block(body, set(), set(body.params))
     for value in body.results:
@@ -44,6 +46,10 @@ class _Moves:
         self.broken: list[Value] = []
         self.gone: set[Value] = set()
 
+    def known(self, value: Value) -> bool:
+        """An array, or a table that holds some."""
+        return isinstance(value.type, ArrayRef | Table) and self.aliases.refers(value)
+
     def use(self, value: Value, gone: set[Value]) -> None:
         if isinstance(value.type, ArrayRef) and self.aliases.base(value) in gone:
             self.broken.append(value)
@@ -52,7 +58,7 @@ class _Moves:
         """`own`: what the innermost loop body around defines, the only arrays that may move here."""
         for op in block.ops:
             if op.name in _SHARING:
-                self.broken += [v for v in (*op.operands, *op.results) if isinstance(v.type, ArrayRef)]
+                self.broken += [v for v in (*op.operands, *op.results) if self.known(v)]
             elif op.name == "if":
                 self.branches(op, gone, own)
             elif op.name in ("for", "while"):

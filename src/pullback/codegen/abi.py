@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 from pullback.diagnostic import Span
 from pullback.prims.control import MOST_PAYLOAD
-from pullback.types import ArrayRef, DType, Machine, Scalar
+from pullback.types import ArrayRef, DType, Failure, Machine, Scalar
 
 __all__ = [
-    "ADDS_IN_PLACE", "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CONTEXT_SIZE", "EXCEPTION", "FAILED", "FINE",
-    "FUEL", "KERNELS", "LIST", "LLVM", "MASKED", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT", "PRODUCTS",
-    "SITE", "STACK_LIMIT", "TOO_DEEP", "UNMASKED", "ErrorSite", "Module", "Record", "all_pieces", "function_symbol",
-    "pieces", "record", "result_type",
+    "ADDS_IN_PLACE", "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CHUNK", "CONTEXT_SIZE", "EXCEPTION", "FAILED",
+    "FINE", "FUEL", "KERNELS", "LIST", "LLVM", "MASKED", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT",
+    "PRODUCTS", "ROOM", "ROOM_END", "SITE", "STACK_LIMIT", "TEXTS", "TOO_DEEP", "UNMASKED", "ErrorSite", "Module",
+    "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
 ]  # fmt: skip
 
 # Statuses.
@@ -40,7 +40,11 @@ FUEL = LIST + 16  # i64: work left until the next poll
 CALLER_STACK = LIST + 24  # ptr: the caller's stack pointer while on a private stack, else null
 ALLOCATED = LIST + 32  # i64: bytes allocated so far
 ALLOCATIONS = LIST + 40  # i64: allocations so far
-CONTEXT_SIZE = 192
+TEXTS = LIST + 48  # ptr: the strings of the call (runtime.texts.Texts), null before the first
+ROOM = LIST + 56  # ptr: where the next record goes, and the end of the room for records
+ROOM_END = LIST + 64
+CHUNK = LIST + 72  # i64: the size of the allocation that this room is part of
+CONTEXT_SIZE = LIST + 80
 
 # Cells of the process-wide counts pb.work.
 KERNELS, PRODUCTS = 0, 1  # loop nests of `elementwise`, products of matrices
@@ -63,7 +67,10 @@ class ErrorSite:
     exception: str
     message: str
     span: Span
-    payload: tuple[DType, ...] = ()
+    payload: tuple[DType, ...] = ()  # of its own, then of its cause
+    failure: Failure | None = None  # the structure of the exception, where it is more than a text
+    cause: ErrorSite | None = None
+    suppress: bool = False  # raised `from None`
 
 
 @dataclass(frozen=True, slots=True)

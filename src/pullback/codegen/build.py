@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pullback.codegen import abi, cache, jit, shared, support
 from pullback.codegen.native import ENTRY, OBJECT_PREFIX
@@ -17,6 +19,9 @@ from pullback.codegen.target import fingerprint
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.ir.node import Program
 from pullback.runtime.boundary import Boundary, Place
+
+if TYPE_CHECKING:
+    from pullback.codegen.graphs import Use
 
 __all__ = ["Artifact", "Entry", "Options", "build", "build_module", "is_recursive", "link"]
 
@@ -61,6 +66,7 @@ class Entry:
 def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
     """Generate, compile (or load) and link the code of a typed program whose entry function fits the boundary."""
     from pullback.codegen.emit import emit_program  # not at the top: code that is kept is linked without it
+    from pullback.codegen.graphs import uses
     from pullback.codegen.writer import Options as EmitOptions
 
     start = time.perf_counter()
@@ -68,7 +74,7 @@ def build(program: Program, boundary: Boundary, options: Options = Options()) ->
     timings = {"emit text": (time.perf_counter() - start) * 1e3}
     core = abi.function_symbol(program.entry)
     span = program.functions[program.entry].span
-    return build_module(module, boundary, core, is_recursive(program), span, options, timings)
+    return build_module(module, boundary, core, is_recursive(program), span, options, timings, uses(program))
 
 
 def build_module(
@@ -79,6 +85,7 @@ def build_module(
     span: Span = UNKNOWN,
     options: Options = Options(),
     timings: dict[str, float] | None = None,
+    tables: Mapping[str, Use] = MappingProxyType({}),
 ) -> Entry:
     """As `build`, from LLVM text: `core` is the symbol of the function that the entry calls."""
     from pullback.codegen.wrapper import wrap
@@ -88,7 +95,7 @@ def build_module(
     # The core is inlined into the entry, which must want vectors of the same width.
     attributes = "nounwind " + (_WIDE if _WIDE in module.definitions else "")
     span, triple = _named(span, boundary), jit.describe_target().triple
-    wrapped = wrap(boundary, core, module.sites, span, recursive, triple, attributes)
+    wrapped = wrap(boundary, core, module.sites, span, recursive, triple, attributes, tables)
     joined = replace(
         module,
         definitions="\n".join((wrapped.before, module.definitions, wrapped.after)),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from pullback.analysis.raises import Site, site_of
 from pullback.analysis.sums import carried_sums
 from pullback.codegen import abi
 from pullback.codegen.costs import STRIP
@@ -108,6 +109,11 @@ def _call(w: FunctionWriter, op: Op) -> None:
 _WIDEN = {DType.BOOL: "zext i1 {} to i64", DType.I32: "sext i32 {} to i64", DType.F32: "fpext float {} to double"}
 
 
+def _error_site(site: Site) -> abi.ErrorSite:
+    cause = _error_site(site.cause) if site.cause is not None else None
+    return abi.ErrorSite(site.exception, site.message, site.span, site.payload, site.failure, cause, site.suppress)
+
+
 def _check(w: FunctionWriter, op: Op) -> None:
     good, *payload = op.operands
     condition = w.only(good)
@@ -116,7 +122,7 @@ def _check(w: FunctionWriter, op: Op) -> None:
     dtypes = tuple(v.type.dtype for v in payload if isinstance(v.type, Scalar))
     if len(dtypes) != len(payload) or len(payload) > abi.PAYLOAD_COUNT:
         raise InternalError(f"a check carries at most {abi.PAYLOAD_COUNT} numbers, not {payload}")
-    site = w.site(str(op.attrs["exception"]), str(op.attrs["message"]), op.span, dtypes)
+    site = w.site(_error_site(site_of(op)))
     bad, after = w.label(), w.label()
     w.branch(condition, after, bad, LIKELY)
     w.begin(bad)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, records, scalars, shared
+from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, records, scalars, shared, tables, texts
 from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Function, Program
@@ -24,8 +24,11 @@ from pullback.types import ArrayRef
 __all__ = ["Options", "emit_program"]
 
 _RULES: dict[str, Rule] = {
-    **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES,
+    **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES, **tables.RULES,
+    **texts.RULES,
 }  # fmt: skip
+# Recursion without an end is a RecursionError, as in CPython; made into a loop it would not stop.
+_NO_LOOP = ' "disable-tail-calls"="true"'
 # What LLVM calls of its own accord, for copies and fills.
 _BY_LLVM = ("memcpy", "memmove", "memset")
 _DECLARED = re.compile(r"(@[\w.]+)\(")
@@ -65,11 +68,13 @@ def _body(w: FunctionWriter, function: Function) -> str:
     if function.name in w.costs.recursive:
         _guard(w)
         w.burn(str(w.costs.block(block)))
-    w.local = records.local_buffers(block)
+    w.local, w.kept = records.local_buffers(block), tables.kept_tables(block)
     w.run(block)
     result = abi.result_type(w.machines(block.results))
     wide = any(op.prim.name == "elementwise" for op in block.walk())
     attributes = 'nounwind "prefer-vector-width"="512"' if wide else "nounwind"
+    if function.name in w.costs.recursive:
+        attributes += _NO_LOOP
     header = f"define internal {result} {abi.function_symbol(function.name)}({parameters}) {attributes}"
     return w.close(header, result, w.flat(block.results))
 

@@ -26,7 +26,7 @@ import numpy as np
 from pullback.codegen import abi, build, cache
 from pullback.codegen.target import fingerprint
 from pullback.diagnostic import InternalError, Span
-from pullback.runtime.boundary import ABSENT, Boundary, abstract, read
+from pullback.runtime.boundary import ABSENT, Boundary, abstract, class_dict, read
 from pullback.runtime.callobject import transform_of
 from pullback.runtime.request import Options, Request
 from pullback.runtime.state import NOTHING_HELD, Held
@@ -75,8 +75,17 @@ def _print(value: Any) -> str | None:
     if isinstance(value, types.FunctionType):
         missing = sorted(_names(value.__code__).difference(value.__globals__))
         return f"{_code_print(value.__code__)} {' '.join(missing)}"
+    if isinstance(value, property | classmethod | staticmethod):
+        return " ".join(str(_print(function)) for function in _functions_in(value))
     request = transform_of(value)
     return None if request is None else repr((request[0], request[2]))
+
+
+def _functions_in(value: Any) -> list[Any]:
+    """The functions of a property, class method or static method."""
+    if isinstance(value, property):
+        return [value.fget, value.fset, value.fdel]
+    return [value.__func__]
 
 
 class _Ways:
@@ -102,6 +111,10 @@ class _Ways:
             self._note((way, "globals"), value.__globals__)
             for i, cell in enumerate(value.__closure__ or ()):
                 self._note((way, "cell", i), cell)
+        elif isinstance(value, property | classmethod | staticmethod):
+            for i, function in enumerate(_functions_in(value)):
+                if isinstance(function, types.FunctionType):
+                    self.add((way, "function", i), function)
         else:
             self.add((way, "of"), value.__pullback__[1])
 
@@ -112,6 +125,9 @@ class _Ways:
     def follow(self, boundary: Boundary) -> None:
         """Note the functions that guards expect in places that are known."""
         for guard in boundary.guards:
+            if guard.kind == "class":
+                assert isinstance(guard.container, type)
+                self._note((self.find(guard.container), "class names"), class_dict(guard.container))
             if _print(guard.expected) is not None:
                 self.add((self.find(guard.container), "read", guard.kind, guard.key), guard.expected)
 
@@ -164,6 +180,10 @@ def _go(way: Way, root: Any) -> Any:
             return sys.intern(value) if type(value) is str else value
         case (start, "names"):
             return vars(_go(start, root))
+        case (start, "class names"):
+            return class_dict(_go(start, root))
+        case (start, "function", number):
+            return _functions_in(_go(start, root))[number]
         case (start, "code"):
             return _go(start, root).__code__
         case (start, "globals"):
@@ -185,7 +205,8 @@ def _go(way: Way, root: Any) -> Any:
 
 def key(request: Request, options: Options) -> str | None:
     """The name under which code for this request is kept."""
-    settings = repr((options, request.keyword_only))
+    named = request.names[len(request.names) - request.keyword_only :]
+    settings = repr((options, named))
     return request_key(request.kind, request.function, request.arguments, settings, request.held)
 
 
@@ -213,8 +234,8 @@ def _refuse(value: object) -> Type:
 
 def save(key: str | None, function: object, entry: build.Entry) -> None:
     """Keep the code of an entry.  Does nothing where that is not possible."""
-    if key is None or entry.boundary is None:
-        return
+    if key is None or entry.boundary is None or any(shape.python for shape in entry.boundary.heaps):
+        return  # of objects the code knows more than their class's name: where its fields lie
     try:
         ways = _Ways(function)
         ways.follow(entry.boundary)

@@ -13,29 +13,32 @@ from collections.abc import Sequence
 
 from pullback.codegen import abi
 from pullback.codegen.templates import FAST
-from pullback.codegen.writer import HEADER, RECORD, STORED, UNLIKELY, FunctionWriter, machine
+from pullback.codegen.writer import CONTEXT, HEADER, LIKELY, RECORD, STORED, UNLIKELY, FunctionWriter, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.data import OWNER
-from pullback.types import Buffer, DType, Machine, Scalar
+from pullback.types import Buffer, DType, Machine, Scalar, Table
 
-__all__ = ["RULES", "local_buffers", "reserve"]
+__all__ = ["RULES", "add_to", "free_held", "load_pieces", "local_buffers", "reserve", "store_pieces"]
 
 _HEADER_SIZE = 16
 _MEMORY_TYPES = {"i1": "i8"}
 
 
-def _store_pieces(w: FunctionWriter, value: Value, places: tuple[int, ...], base: str, kind: str) -> None:
+def store_pieces(w: FunctionWriter, value: Value, places: tuple[int, ...], base: str, kind: str) -> None:
+    """Write the pieces of a value to their places behind an address; `kind` marks the memory."""
     for type_, piece, place in zip(abi.pieces(machine(value)), w.pieces[value], places, strict=True):
         w.store_piece(type_, piece, w.offset(base, place), kind)
 
 
-def _load_pieces(w: FunctionWriter, type_: Machine, places: tuple[int, ...], base: str, kind: str) -> list[str]:
+def load_pieces(w: FunctionWriter, type_: Machine, places: tuple[int, ...], base: str, kind: str) -> list[str]:
+    """Read the pieces of a value of the type."""
     types = zip(abi.pieces(type_), places, strict=True)
     return [w.load_piece(piece, w.offset(base, place), kind) for piece, place in types]
 
 
-def _add(w: FunctionWriter, dtype: DType, pointer: str, value: str, kind: str) -> None:
+def add_to(w: FunctionWriter, dtype: DType, pointer: str, value: str, kind: str) -> None:
+    """Add to a number in memory."""
     w.store(dtype, plus(w, dtype, w.load(dtype, pointer, kind), value), pointer, kind)
 
 
@@ -58,18 +61,52 @@ def _layout(w: FunctionWriter, name: str, variant: object) -> abi.Record:
 
 def _box(w: FunctionWriter, op: Op) -> None:
     layout = _layout(w, str(op.attrs["name"]), op.attrs["variant"])
-    pointer = w.allocate(str(layout.size))
+    pointer = _room(w, layout.size)
     w.do(f"store i64 {op.attrs['variant']}, ptr {pointer}{RECORD}")
     for value, places in zip(op.operands, layout.offsets, strict=True):
-        _store_pieces(w, value, places, pointer, RECORD)
+        store_pieces(w, value, places, pointer, RECORD)
     w.pieces[op.result] = (pointer,)
+
+
+def _room(w: FunctionWriter, size: int) -> str:
+    """Room for a record; all go at the end of the outermost call."""
+    size = -(-size // 8) * 8
+    place, end = w.offset("%context", abi.ROOM), w.offset("%context", abi.ROOM_END)
+    found = w.set(f"load ptr, ptr {place}{CONTEXT}")
+    following = w.set(f"getelementptr i8, ptr {found}, i64 {size}")
+    enough = w.set(f"icmp ule ptr {following}, {w.set(f'load ptr, ptr {end}{CONTEXT}')}")
+    full, fine, after = w.label(), w.label(), w.label()
+    w.branch(enough, fine, full, LIKELY)
+    w.begin(full)
+    more = w.set(f"call noalias ptr {w.module.helper('pb.records')}(ptr %context, i64 {size})")
+    w.failures.append((str(abi.NO_MEMORY), full))
+    w.branch(w.set(f"icmp eq ptr {more}, null"), "fail", after, UNLIKELY)
+    w.begin(fine)
+    w.do(f"store ptr {following}, ptr {place}{CONTEXT}")
+    w.jump(after)
+    w.begin(after)
+    return w.phis(["ptr"], (fine, [found]), (full, [more]))[0]
+
+
+def _room_now(w: FunctionWriter, op: Op) -> None:
+    w.pieces[op.result] = (w.set(f"load i64, ptr {w.offset('%context', abi.ROOM)}{CONTEXT}"),)
+
+
+def _cut(w: FunctionWriter, op: Op) -> None:
+    """Back to where the room was; if that was in another chunk, to the start of this one, which is all newer."""
+    place = w.offset("%context", abi.ROOM)
+    end = w.set(f"load i64, ptr {w.offset('%context', abi.ROOM_END)}{CONTEXT}")
+    size = w.set(f"load i64, ptr {w.offset('%context', abi.CHUNK)}{CONTEXT}")
+    start, room = w.set(f"sub i64 {end}, {size}"), w.only(op.operands[0])
+    here = w.set(f"icmp ule i64 {w.set(f'sub i64 {room}, {start}')}, {size}")
+    w.do(f"store i64 {w.set(f'select i1 {here}, i64 {room}, i64 {start}')}, ptr {place}{CONTEXT}")
 
 
 def _unbox(w: FunctionWriter, op: Op) -> None:
     layout = _layout(w, str(op.attrs["name"]), op.attrs["variant"])
     pointer = w.only(op.operands[0])
     for value, places in zip(op.results, layout.offsets, strict=True):
-        w.pieces[value] = tuple(_load_pieces(w, machine(value), places, pointer, RECORD))
+        w.pieces[value] = tuple(load_pieces(w, machine(value), places, pointer, RECORD))
 
 
 def _box_tag(w: FunctionWriter, op: Op) -> None:
@@ -84,7 +121,7 @@ def _slot(w: FunctionWriter, op: Op) -> tuple[int, ...]:
 
 def _slot_get(w: FunctionWriter, op: Op) -> None:
     pointer = w.only(op.operands[0])
-    w.pieces[op.result] = tuple(_load_pieces(w, machine(op.result), _slot(w, op), pointer, RECORD))
+    w.pieces[op.result] = tuple(load_pieces(w, machine(op.result), _slot(w, op), pointer, RECORD))
 
 
 def _slot_inc(w: FunctionWriter, op: Op) -> None:
@@ -92,7 +129,7 @@ def _slot_inc(w: FunctionWriter, op: Op) -> None:
     if not isinstance(value.type, Scalar):
         raise InternalError(f"slot_inc of {value.type}")
     (place,) = _slot(w, op)
-    _add(w, value.type.dtype, w.offset(w.only(pointer), place), w.only(value), RECORD)
+    add_to(w, value.type.dtype, w.offset(w.only(pointer), place), w.only(value), RECORD)
 
 
 # ----------------------------------------------------------------------------------------------------- buffers
@@ -208,7 +245,7 @@ def _buffer_put(w: FunctionWriter, op: Op) -> None:
     buffer, index, value = op.operands
     if op not in w.reserved:
         _grow(w, buffer, w.only(index))
-    _store_pieces(w, value, _places(w, buffer), _address(w, buffer, w.only(index)), STORED)
+    store_pieces(w, value, _places(w, buffer), _address(w, buffer, w.only(index)), STORED)
 
 
 def _grow(w: FunctionWriter, buffer: Value, index: str) -> None:
@@ -227,7 +264,7 @@ def _grow(w: FunctionWriter, buffer: Value, index: str) -> None:
 def _buffer_get(w: FunctionWriter, op: Op) -> None:
     buffer, index = op.operands
     address = _address(w, buffer, w.only(index))
-    w.pieces[op.result] = tuple(_load_pieces(w, machine(op.result), _places(w, buffer), address, STORED))
+    w.pieces[op.result] = tuple(load_pieces(w, machine(op.result), _places(w, buffer), address, STORED))
 
 
 def _buffer_inc(w: FunctionWriter, op: Op) -> None:
@@ -235,20 +272,37 @@ def _buffer_inc(w: FunctionWriter, op: Op) -> None:
     element = _element(buffer)
     if not isinstance(element, Scalar):
         raise InternalError(f"buffer_inc of {element}")
-    _add(w, element.dtype, _address(w, buffer, w.only(index)), w.only(value), STORED)
+    add_to(w, element.dtype, _address(w, buffer, w.only(index)), w.only(value), STORED)
 
 
 def _free(w: FunctionWriter, op: Op) -> None:
     (value,) = op.operands
     helper, pointer = w.module.helper("pb.free"), w.only(value)
+    if isinstance(value.type, Table):  # the header is on the stack
+        free_held(w, value.type, pointer)
+        w.do(f"call void {helper}(ptr %context, ptr {w.set(f'load ptr, ptr {pointer}{HEADER}')})")
+        return
     if isinstance(value.type, Buffer):
         data = w.set(f"load ptr, ptr {pointer}{HEADER}")
         if _kind(value) == "owners":
             count = w.set(f"load i64, ptr {w.offset(pointer, 8)}{HEADER}")
-            w.do(f"call void {w.module.helper('pb.free_owners')}(ptr %context, ptr {data}, i64 {count})")
+            w.do(f"call void {w.module.helper('pb.free_owners')}(ptr %context, ptr {data}, i64 {count}, i64 8)")
         w.do(f"call void {helper}(ptr %context, ptr {data})")
     if value not in w.local:
         w.do(f"call void {helper}(ptr %context, ptr {pointer})")
+
+
+def free_held(w: FunctionWriter, table: Table, header: str, start: str = "0") -> None:
+    """One owner less for each array that a table owns, from a row on."""
+    (columns,) = w.module.program.layouts[table.name]
+    layout = w.module.record(columns)
+    for type_, places in zip(columns, layout.offsets, strict=True):
+        if type_ == OWNER:
+            data = w.set(f"load ptr, ptr {header}{HEADER}")
+            first = w.offset(w.offset(data, w.multiply(start, str(layout.size))), places[0])
+            count = w.set(f"sub i64 {w.set(f'load i64, ptr {w.offset(header, 16)}{HEADER}')}, {start}")
+            operands = f"ptr %context, ptr {first}, i64 {count}, i64 {layout.size}"
+            w.do(f"call void {w.module.helper('pb.free_owners')}({operands})")
 
 
 def _null(w: FunctionWriter, op: Op) -> None:
@@ -269,6 +323,8 @@ RULES = {
     "array_retain": _retain,
     "box": _box,
     "box_null": _null,
+    "record_room": _room_now,
+    "record_cut": _cut,
     "unbox": _unbox,
     "box_tag": _box_tag,
     "slot_get": _slot_get,

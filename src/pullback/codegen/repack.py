@@ -1,6 +1,7 @@
 """From machine values to Python objects: the end of an entry.
 
     Number(f64) -> float      Number(f64, weak=False) -> np.float64      Array -> ndarray      Union -> by its tag
+    Ref                       the object behind the row (see `graphs`)
     Tuple, List, Dict         made first and put where they belong, then filled: on a failure the root frees everything
 
 An array that lies in an argument's memory comes back as that argument or as a view of it; native memory is handed over
@@ -16,26 +17,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from pullback.codegen.native import Text
+from pullback.codegen.support_graphs import KEPT, KEPT_COUNT
 from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
 from pullback.runtime import layout
 from pullback.runtime.boundary import ABSENT, Boundary
+from pullback.runtime.closures import Maker
 from pullback.types import (
     Array,
+    Class,
+    Closure,
+    Complex,
     Constant,
     Dict,
     DType,
     List,
+    Member,
     Never,
     NoneType,
     Number,
+    PackedComplex,
+    Ref,
     Str,
+    Transformed,
     Tuple,
     Type,
+    Unbound,
     Union,
     show,
     slot_positions,
     slots,
 )
+from pullback.types import Text as TextType
 
 __all__ = ["Packer", "array_count"]
 
@@ -45,13 +57,22 @@ _STORED = {DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "d
 def array_count(type_: Type) -> int:
     """How many arrays a value of the type may hold, at most."""
     match type_:
-        case Array():
+        case Array() | PackedComplex():
             return 1
         case Tuple(items) | List(items) | Dict(_, items):
             return sum(map(array_count, items))
         case Union(members):
             return sum(map(array_count, members))
+        case Closure() | Transformed():
+            return sum(map(array_count, captured_types(type_)))
     return 0
+
+
+def captured_types(type_: Type) -> tuple[Type, ...]:
+    """What a function, perhaps transformed, has captured."""
+    while isinstance(type_, Transformed):
+        type_ = type_.function
+    return type_.captured if isinstance(type_, Closure) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +82,7 @@ class Arrays:
     context: str
     handed: str
     candidates: str
-    count: int
+    count: int | str
 
 
 @dataclass(slots=True)
@@ -73,6 +94,7 @@ class Packer:
     arrays: Arrays
     span: Span
     failed: str = "unpacked"
+    graph: str = ""
 
     def put(self, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
         """Make the object of machine values (one sequence of pieces per slot) and store it at an address."""
@@ -81,20 +103,35 @@ class Packer:
                 self._store(self._number(type_, values[0][0]), place)
             case Array():
                 self._store(self._array(type_, values[0]), place)
-            case Tuple(items):
-                self._tuple(items, values, place)
+            case Complex(Number() as part, _):
+                self._store(self._complex(part, values[0][0], values[1][0]), place)
+            case PackedComplex(array):
+                self._store(self._complex_array(array, values[0]), place)
+            case Tuple(items, python):
+                self._tuple(items, values, place, python)
+            case Member(python) | Class(python):
+                self._constant(python, place)
             case List(items):
                 self._list(items, values, place)
             case Dict(keys, items):
                 self._dict(keys, items, values, place)
             case Union():
                 self._union(type_, values, place)
+            case Ref():
+                self._store(self._reference(type_, values[0][0]), place)
+            case Unbound():
+                self.text.store("ptr", "null", place)
             case Constant(value):
                 self._constant(value, place)
             case NoneType():
                 self._constant(None, place)
             case Str(content):
                 self._constant(content, place)
+            case TextType():
+                self.text.call("void", "Py_IncRef", f"ptr {self._pointer(values[0][0])}")
+                self.text.store("i64", values[0][0], place)
+            case Closure() | Transformed() if isinstance(self.boundary.object_of(type_), Maker):
+                self._made_function(type_, values, place)
             case Never():
                 raise InternalError(f"{self.boundary.name}: a value of no type")
             case _:
@@ -118,6 +155,14 @@ class Packer:
         symbol = text.symbol(value)
         text.call("void", "Py_IncRef", f"ptr {symbol}")
         text.store("ptr", symbol, place)
+
+    def _pointer(self, word: str) -> str:
+        return self.text.set(f"inttoptr i64 {word} to ptr")
+
+    def _reference(self, type_: Ref, row: str) -> str:
+        """The object behind a row (see `graphs`)."""
+        number = self.boundary.heap_of(type_)
+        return self.text.set(f"call ptr @pb.reference.{number}(ptr {self.graph}, i64 {row})")
 
     # --------------------------------------------------------------------------------------------------- numbers
 
@@ -148,6 +193,30 @@ class Packer:
         text.store(_STORED[dtype], value, made, layout.NUMPY_VALUE)
         return made
 
+    def _complex(self, part: Number, real: str, imag: str) -> str:
+        text = self.text
+        if part.weak:
+            return text.call("ptr", "PyComplex_FromDoubles", f"double {real}", f"double {imag}")
+        kind = text.symbol(layout.COMPLEX_SCALARS[part.dtype])
+        made = text.call("ptr", f"pb.new.complex.{part.dtype.value}", f"ptr {kind}", "i64 0")
+        text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
+        for i, value in enumerate((real, imag)):
+            text.store(_STORED[part.dtype], value, made, layout.NUMPY_VALUE + i * part.dtype.bytes)
+        return made
+
+    def _complex_array(self, pairs: Array, pieces: Sequence[str]) -> str:
+        """An array of pairs as one of complex numbers, without its last axis."""
+        descr = np.dtype(layout.COMPLEX_SCALARS[pairs.dtype])
+        rank, known = pairs.rank - 1, self.arrays
+        sizes = self._vector(pieces[1 : 1 + rank]) if rank else "null"
+        return self.text.call(
+            "ptr",
+            "pb.array",
+            *(f"ptr {known.context}", f"ptr {known.handed}", f"ptr {known.candidates}", f"i64 {known.count}"),
+            *(f"ptr {pieces[0]}", f"i32 {descr.num}", f"i64 {descr.itemsize}"),
+            *(f"i64 {rank}", f"ptr {sizes}", "ptr null"),
+        )
+
     # ---------------------------------------------------------------------------------------- arrays, containers
 
     def _array(self, type_: Array, pieces: Sequence[str]) -> str:
@@ -158,14 +227,30 @@ class Packer:
             sizes = self._vector(pieces[1 : 1 + type_.rank])
             if not type_.contiguous:
                 steps = self._vector(pieces[1 + type_.rank :])
-        known = self.arrays
-        return text.call(
+        known = self._known_arrays()
+        made = text.call(
             "ptr",
             "pb.array",
             *(f"ptr {known.context}", f"ptr {known.handed}", f"ptr {known.candidates}", f"i64 {known.count}"),
             *(f"ptr {pieces[0]}", f"i32 {descr.num}", f"i64 {descr.itemsize}"),
             *(f"i64 {type_.rank}", f"ptr {sizes}", f"ptr {steps}"),
         )
+        return self._kept(made) if self.graph else made
+
+    def _known_arrays(self) -> Arrays:
+        """The arrays of the caller, and where there is a graph those made before: one array has one object."""
+        if not self.graph:
+            return self.arrays
+        text, old = self.text, self.arrays
+        data, count = (text.load(t, self.graph, place) for t, place in (("ptr", KEPT), ("i64", KEPT_COUNT)))
+        return Arrays(old.context, old.handed, data, count)
+
+    def _kept(self, made: str) -> str:
+        text = self.text
+        text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
+        status = text.call("i32", "pb.graph_keep", f"ptr {self.graph}", f"ptr {made}")
+        text.require(text.set(f"icmp eq i32 {status}, 0"), self.failed)
+        return made
 
     def _vector(self, values: Sequence[str]) -> str:
         place = self.text.slot("i64", len(values))
@@ -176,9 +261,16 @@ class Packer:
     def _made(self, function: str, *arguments: str) -> str:
         return self.text.call("ptr", function, *arguments)
 
-    def _tuple(self, items: Sequence[Type], values: Sequence[Sequence[str]], place: str) -> None:
-        made = self._made("PyTuple_New", f"i64 {len(items)}")
+    def _tuple(
+        self, items: Sequence[Type], values: Sequence[Sequence[str]], place: str, python: type | None = None
+    ) -> None:
+        if python is None:
+            made = self._made("PyTuple_New", f"i64 {len(items)}")
+        else:
+            made = self._made("PyType_GenericAlloc", f"ptr {self.text.symbol(python)}", f"i64 {len(items)}")
         self._store(made, place)
+        if python is not None and layout.TUPLE_ITEMS > layout.LENGTH + 8:
+            self.text.store("i64", "-1", made, layout.LENGTH + 8)  # no hash is known yet
         self._fill(items, values, made, layout.TUPLE_ITEMS)
 
     def _list(self, items: Sequence[Type], values: Sequence[Sequence[str]], place: str) -> None:
@@ -210,6 +302,18 @@ class Packer:
         text.store("ptr", table, place)
         text.call("void", "Py_DecRef", f"ptr {waiting}")
         text.require(text.set(f"icmp eq i32 {worst}, 0"), self.failed)
+
+    def _made_function(self, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
+        """What the function captured waits in a tuple at its place, which the maker then takes."""
+        text, maker = self.text, self.text.symbol(self.boundary.object_of(type_))
+        self._tuple(captured_types(type_), values, place)
+        waiting = text.load("ptr", place)
+        arguments = text.slot("ptr")
+        text.store("ptr", waiting, arguments)
+        made = text.call("ptr", "PyObject_Vectorcall", f"ptr {maker}", f"ptr {arguments}", "i64 1", "ptr null")
+        text.store("ptr", made, place)
+        text.call("void", "Py_DecRef", f"ptr {waiting}")
+        text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
 
     def _union(self, type_: Union, values: Sequence[Sequence[str]], place: str) -> None:
         text = self.text

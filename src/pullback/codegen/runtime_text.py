@@ -12,8 +12,8 @@ from pullback.codegen import abi
 
 __all__ = [
     "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "DETACH", "FREE", "FREE_ALL", "FREE_OWNERS", "LINK", "LIVE",
-    "PEAK", "POLL", "POOL", "REFILL", "RELEASE", "RETAIN", "WORK", "allocator", "grow", "on_stack", "power",
-    "power_overflows", "reserve", "stack_switch",
+    "PEAK", "POLL", "POOL", "RECORDS", "REFILL", "RELEASE", "RETAIN", "TABLE_GROW", "WORK", "allocator", "grow",
+    "on_stack", "power", "power_overflows", "reserve", "stack_switch",
 ]  # fmt: skip
 
 REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
@@ -357,9 +357,70 @@ define internal i32 @{name}(ptr %context, ptr %header, i64 %index, i64 %size) no
 """
 
 
-# One owner less for each element of a buffer of owners; those that were never put are null.
+# Room for a record of some bytes and for those after it, in chunks that double up to a bound; the record's address.
+_FIRST_CHUNK, _LARGEST_CHUNK = 2048, 1 << 26
+RECORDS = f"""
+define internal ptr @pb.records(ptr %context, i64 %size) noinline cold nounwind {{
+entry:
+  %place = getelementptr i8, ptr %context, i64 {abi.CHUNK}
+  %last = load i64, ptr %place
+  %double = shl i64 %last, 1
+  %some = call i64 @llvm.umax.i64(i64 %double, i64 {_FIRST_CHUNK})
+  %few = call i64 @llvm.umin.i64(i64 %some, i64 {_LARGEST_CHUNK})
+  %chunk = call i64 @llvm.umax.i64(i64 %few, i64 %size)
+  %data = call ptr @pb.alloc(ptr %context, i64 %chunk)
+  %none = icmp eq ptr %data, null
+  br i1 %none, label %out, label %some_room
+some_room:
+  store i64 %chunk, ptr %place
+  %next = getelementptr i8, ptr %data, i64 %size
+  %end = getelementptr i8, ptr %data, i64 %chunk
+  %room = getelementptr i8, ptr %context, i64 {abi.ROOM}
+  %rest = getelementptr i8, ptr %context, i64 {abi.ROOM_END}
+  store ptr %next, ptr %room
+  store ptr %end, ptr %rest
+  br label %out
+out:
+  ret ptr %data
+}}
+"""
+
+
+# Room for `wanted` rows of a table, at least twice what there was; rows past the length are zero.
+TABLE_GROW = f"""
+define internal i32 @pb.table_grow(ptr %context, ptr %header, i64 %wanted, i64 %size) noinline cold nounwind {{
+entry:
+  %huge = icmp ugt i64 %wanted, {2**50}
+  br i1 %huge, label %bad, label %go
+go:
+  %place = getelementptr i8, ptr %header, i64 8
+  %capacity = load i64, ptr %place
+  %double = shl i64 %capacity, 1
+  %some = call i64 @llvm.umax.i64(i64 %double, i64 16)
+  %room = call i64 @llvm.umax.i64(i64 %some, i64 %wanted)
+  %bytes = mul i64 %room, %size
+  %data = call ptr @pb.alloc_zeroed(ptr %context, i64 %bytes)
+  %none = icmp eq ptr %data, null
+  br i1 %none, label %bad, label %copy
+copy:
+  %old = load ptr, ptr %header
+  %end = getelementptr i8, ptr %header, i64 16
+  %length = load i64, ptr %end
+  %used = mul i64 %length, %size
+  call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %old, i64 %used, i1 false)
+  call void @pb.free(ptr %context, ptr %old)
+  store ptr %data, ptr %header
+  store i64 %room, ptr %place
+  ret i32 {abi.FINE}
+bad:
+  ret i32 {abi.NO_MEMORY}
+}}
+"""
+
+
+# One owner less for each of `count` owners that lie `step` bytes apart; those that were never put are null.
 FREE_OWNERS = f"""
-define internal void @pb.free_owners(ptr %context, ptr %data, i64 %count) {ALLOCATOR_ATTRIBUTES} {{
+define internal void @pb.free_owners(ptr %context, ptr %data, i64 %count, i64 %stride) {ALLOCATOR_ATTRIBUTES} {{
 entry:
   br label %loop
 loop:
@@ -367,7 +428,8 @@ loop:
   %done = icmp sge i64 %i, %count
   br i1 %done, label %out, label %step
 step:
-  %place = getelementptr ptr, ptr %data, i64 %i
+  %away = mul i64 %i, %stride
+  %place = getelementptr i8, ptr %data, i64 %away
   %owned = load ptr, ptr %place
   call void @pb.free(ptr %context, ptr %owned)
   %i1 = add i64 %i, 1

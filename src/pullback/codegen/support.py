@@ -4,6 +4,8 @@
     pb.call_bound      a builtin for Python: runs the chain on arguments in the order of the parameters
     pb.bound_miss      the end of that chain: gives back MISS
     pb.fail            raises the exception of a status
+    pb.graph_enter     objects and their rows: see `support_graphs`
+    pb.text_call       strings: see `support_texts`
     pb.array           a NumPy array for a result, without a copy
     pb.settle          unlinks the memory handed to Python and frees the rest
     pb.relax           signals, and a turn for other threads; stands in for PyErr_CheckSignals in polls
@@ -26,9 +28,12 @@ import numpy as np
 from pullback.codegen import abi, jit, memory, shared
 from pullback.codegen import cache as store
 from pullback.codegen.support_arrays import ARRAYS
+from pullback.codegen.support_graphs import GRAPHS
+from pullback.codegen.support_holding import HOLDING
 from pullback.codegen.support_stacks import relax, stack_size, stacks
+from pullback.codegen.support_texts import TEXTS
 from pullback.codegen.target import fingerprint
-from pullback.runtime import callobject, errors, layout, symbols
+from pullback.runtime import callobject, errors, layout, symbols, texts
 
 __all__ = ["BOUND", "EXPORTS", "address", "addresses", "blocks_in_use", "declared", "text"]
 
@@ -37,7 +42,9 @@ BOUND = 1 << 62
 
 EXPORTS = (
     "pb.vectorcall", "pb.call_bound", "pb.bound_miss", "pb.fail", "pb.array", "pb.settle", "pb.relax", "pb.stack_take",
-    "pb.stack_give", "pb.switch", "pb.stack_limit", "pb.blocks",
+    "pb.stack_give", "pb.switch", "pb.stack_limit", "pb.blocks", "pb.text_call",
+    "pb.graph_enter", "pb.graph_knows", "pb.graph_place", "pb.graph_keep", "pb.graph_push", "pb.graph_pop",
+    "pb.graph_text", "pb.graph_drop", "pb.image_dropped",
 )  # fmt: skip
 
 _CALLS = f"""
@@ -112,17 +119,21 @@ out:
 
 # ------------------------------------------------------------------------------------------------------- the library
 
-_EXTERNAL_DATA = ("pb.MISS", "pb.make_error", "pb.ndarray")
+_EXTERNAL_DATA = ("pb.MISS", "pb.make_error", "pb.ndarray", "pb.new_texts", "pb.text_dispatch", "pb.keep_text")
 _DECLARATIONS = {
     "pb.miss": "declare ptr @pb.miss(ptr, ptr, i64, ptr, ptr)",
     "Py_IncRef": "declare void @Py_IncRef(ptr)",
     "Py_DecRef": "declare void @Py_DecRef(ptr)",
     "PyLong_FromLongLong": "declare ptr @PyLong_FromLongLong(i64)",
+    "PyLong_AsLongLong": "declare i64 @PyLong_AsLongLong(ptr)",
+    "PyUnicode_FromStringAndSize": "declare ptr @PyUnicode_FromStringAndSize(ptr, i64)",
     "PyObject_Vectorcall": "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
     "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
+    "PyErr_Clear": "declare void @PyErr_Clear()",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
     "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
     "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
+    "PyMem_RawFree": "declare void @PyMem_RawFree(ptr)",
     "PyCapsule_New": "declare ptr @PyCapsule_New(ptr, ptr, ptr)",
     "PyCapsule_GetPointer": "declare ptr @PyCapsule_GetPointer(ptr, ptr)",
     "PyArray_New": "declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)",
@@ -137,6 +148,8 @@ _DECLARATIONS = {
     "llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
     "llvm.smin.i64": "declare i64 @llvm.smin.i64(i64, i64)",
     "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "llvm.ptrmask.p0.i64": "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)",
     "llvm.stacksave.p0": "declare ptr @llvm.stacksave.p0()",
 }
 
@@ -144,9 +157,11 @@ _DECLARATIONS = {
 def text(triple: str, size: int | None = None) -> str:
     """The module of this library for a system."""
     helpers = memory.runtime(["pb.on_stack"], triple)
-    parts = (_CALLS, _fail(), ARRAYS, relax(triple), stacks(triple, size or stack_size()), helpers.functions)
+    systems = (relax(triple), stacks(triple, size or stack_size()), helpers.functions)
+    parts = (_CALLS, _fail(), ARRAYS, GRAPHS, HOLDING, TEXTS, *systems)
     body = "".join(parts)
-    declared = {f"@{name}": shared.declaration(name) for name in ("pb.detach", "pb.release", "pb.free_all")}
+    allocation = ("pb.alloc", "pb.alloc_zeroed", "pb.detach", "pb.release", "pb.free_all")
+    declared = {f"@{name}": shared.declaration(name) for name in allocation}
     declared |= helpers.declarations
     for name, line in _DECLARATIONS.items():
         if f"@{name}(" in body:
@@ -181,6 +196,8 @@ def addresses() -> Mapping[str, int]:
         code = jit.compile_object(module)
         store.store(name, code)
     imports = {"pb.MISS": id(callobject.MISS), "pb.make_error": id(errors.make_error), "pb.ndarray": id(np.ndarray)}
+    imports |= {"pb.new_texts": id(texts.new_texts), "pb.text_dispatch": id(texts.dispatch)}
+    imports["pb.keep_text"] = id(texts.Texts.keep)
     imports |= {symbol: address(symbol) for symbol in declared(module)}
     library = jit.link(code, imports, EXPORTS)
     _kept.append(library)

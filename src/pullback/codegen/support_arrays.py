@@ -347,6 +347,7 @@ step:
   %i1 = add i64 %i, 1
   br label %loop
 rest:
+  call void @pb.drop_texts(ptr %context)
   call void @pb.free_all(ptr %context)
   ret void
 }}

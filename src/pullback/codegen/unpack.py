@@ -4,6 +4,8 @@
     Array(f64, 1, True)        exact ndarray of that dtype, rank and contiguity: data, size
     Tuple((...)), List, Dict   exact type, length (and keys, in order), then the items
     None, str, functions       identity, or equal strings
+    Ref                        exact class: the number of the row of the object (see `graphs`)
+    Union                      the first member that fits, as tag and payload
 
 Whatever does not fit jumps to the block `miss`; nothing is changed before the last check has passed.
 """
@@ -15,29 +17,35 @@ import sys
 import types as python_types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import numpy as np
 
 from pullback.codegen.native import Text
+from pullback.codegen.unpack_objects import reference, string, union
 from pullback.diagnostic import InternalError
 from pullback.runtime import layout
-from pullback.runtime.boundary import ABSENT, Boundary, Guard, Hidden
+from pullback.runtime.boundary import ABSENT, Boundary, Guard, Hidden, class_dict
 from pullback.types import (
     Array,
     BoxedFunction,
     Closure,
+    Complex,
     Constant,
     Dict,
     DType,
     List,
     NoneType,
     Number,
+    Ref,
     Str,
     Tuple,
     Type,
+    Unbound,
     Union,
     slots,
 )
+from pullback.types import Text as TextType
 
 __all__ = ["Unpacker"]
 
@@ -51,23 +59,31 @@ class Unpacker:
 
     arrays: the ndarray objects met; results may be them or views of them.
     borrowed: those reached through something that Python code could change during the call; they need a reference.
+    graph: the graph of an entry that takes objects, "" for others.  There it keeps all arrays.
+    fixed: lists and dicts of fixed structure.
     """
 
     text: Text
     boundary: Boundary
     miss: str = "miss"
+    graph: str = ""
     arrays: list[str] = field(default_factory=list)
     borrowed: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
 
     def value(self, type_: Type, value: str, changeable: bool = False) -> list[str]:
         """The pieces of a value of that type; `changeable`: the caller does not hold the object itself."""
         match type_:
+            case Complex(Number(dtype, weak), _):
+                return self._complex(dtype, weak, value)
+            case Complex(Array() as part, _):
+                return self._complex_array(part, value, changeable)
             case Number(dtype, weak):
                 return [self._weak(dtype, value) if weak else self._strong(dtype, value)]
             case Array():
                 return self._array(type_, value, changeable)
             case Tuple(items):
-                return self._items(tuple, items, value, changeable)
+                return self._items(type_.python or tuple, items, value, changeable)
             case List(items):
                 return self._items(list, items, value, True)
             case Dict(keys, items):
@@ -80,13 +96,27 @@ class Unpacker:
                 self._identity(None, value)
             case Closure():
                 return self._closure(type_, value)
-            case Union() | BoxedFunction():
+            case Ref():
+                return [reference(self, type_, value)]
+            case TextType():
+                return [string(self, value)]
+            case Union():
+                return union(self, type_, value)
+            case BoxedFunction() | Unbound():
                 raise InternalError(f"{self.boundary.name}: an argument of type {type_}")
             case _:
                 self._identity(self._object_of(type_), value)
                 if slots(type_):
                     raise InternalError(f"{self.boundary.name}: an argument of type {type_} holds values")
         return []
+
+    def fine(self, status: str) -> None:
+        """Miss unless a status is 0."""
+        self.text.require(self.text.set(f"icmp eq i32 {status}, 0"), self.miss)
+
+    def require_type(self, kind: type, value: str) -> None:
+        """Miss unless an object is of exactly this class."""
+        self._type(kind, value)
 
     # --------------------------------------------------------------------------------------------------- numbers
 
@@ -129,7 +159,23 @@ class Unpacker:
 
     # ------------------------------------------------------------------------------------------ arrays, containers
 
-    def _array(self, type_: Array, value: str, changeable: bool) -> list[str]:
+    def _complex(self, dtype: DType, weak: bool, value: str) -> list[str]:
+        """Both parts of a complex number."""
+        text = self.text
+        if weak:
+            self._type(complex, value)
+            return [text.call("double", f"PyComplex_{part}AsDouble", f"ptr {value}") for part in ("Real", "Imag")]
+        self._type(layout.COMPLEX_SCALARS[dtype], value)
+        return [text.load(_LOADED[dtype], value, layout.NUMPY_VALUE + i * dtype.bytes) for i in (0, 1)]
+
+    def _complex_array(self, part: Array, value: str, changeable: bool) -> list[str]:
+        """A complex array as two views of its memory."""
+        descr = np.dtype(layout.COMPLEX_SCALARS[part.dtype])
+        real = self._array(part, value, changeable, descr)
+        return [*real, self.text.at(real[0], part.dtype.bytes), *real[1:]]
+
+    def _array(self, type_: Array, value: str, changeable: bool, descr: np.dtype | None = None) -> list[str]:
+        """descr: of the elements, where it is not that of the type."""
         text = self.text
         self._type(np.ndarray, value)
         rank = text.load("i32", value, layout.ARRAY_RANK)
@@ -140,10 +186,13 @@ class Unpacker:
         present = text.set(f"icmp eq i32 {text.set(f'and i32 {flags}, {mask}')}, {needed}")
         ranked = text.set(f"icmp eq i32 {rank}, {type_.rank}")
         text.require(text.set(f"and i1 {ranked}, {present}"), self.miss)
-        self._dtype(type_.dtype, text.load("ptr", value, layout.ARRAY_DESCR))
-        self.arrays.append(value)
-        if changeable:
-            self.borrowed.append(value)
+        self._dtype(type_.dtype, text.load("ptr", value, layout.ARRAY_DESCR), descr)
+        if self.graph:
+            self.fine(text.call("i32", "pb.graph_keep", f"ptr {self.graph}", f"ptr {value}"))
+        else:
+            self.arrays.append(value)
+            if changeable:
+                self.borrowed.append(value)
         pieces = [text.load("ptr", value, layout.ARRAY_DATA)]
         if type_.rank:
             places = [layout.ARRAY_SIZES] if type_.contiguous else [layout.ARRAY_SIZES, layout.ARRAY_STRIDES]
@@ -161,18 +210,18 @@ class Unpacker:
             if known is not None:
                 text.require(text.set(f"icmp {'eq' if known else 'ne'} i64 {size}, 1"), self.miss)
 
-    def _dtype(self, dtype: DType, descr: str) -> None:
+    def _dtype(self, dtype: DType, descr: str, wanted: np.dtype | None = None) -> None:
         """The usual descriptor object, or (slower) another one of the same representation in native byte order."""
         text = self.text
         slow, after = text.label(), text.label()
-        usual = text.is_(descr, np.dtype(layout.NUMPY_SCALARS[dtype]))
+        usual = text.is_(descr, wanted or np.dtype(layout.NUMPY_SCALARS[dtype]))
         text.do(f"br i1 {usual}, label %{after}, label %{slow}, !prof !100000")
         text.begin(slow)
         number = text.load("i32", descr, layout.DESCR_TYPE_NUMBER)
         order = text.load("i8", descr, layout.DESCR_BYTEORDER)
         fits = text.set(f"icmp ne i8 {order}, {ord('>')}")
         known = "false"
-        for accepted in layout.numpy_type_numbers(dtype):
+        for accepted in layout.numpy_type_numbers(dtype) if wanted is None else (wanted.num,):
             known = text.set(f"or i1 {known}, {text.set(f'icmp eq i32 {number}, {accepted}')}")
         text.branch(text.set(f"and i1 {fits}, {known}"), after, self.miss)
         text.begin(after)
@@ -180,6 +229,8 @@ class Unpacker:
     def _items(self, kind: type, items: tuple[Type, ...], value: str, changeable: bool) -> list[str]:
         text = self.text
         self._type(kind, value)
+        if kind is list:
+            self.fixed.append(value)
         length = text.load("i64", value, layout.LENGTH)
         text.require(text.set(f"icmp eq i64 {length}, {len(items)}"), self.miss)
         if not items:
@@ -195,6 +246,7 @@ class Unpacker:
     def _dict(self, keys: tuple[str, ...], items: tuple[Type, ...], value: str) -> list[str]:
         text = self.text
         self._type(dict, value)
+        self.fixed.append(value)
         size = text.call("i64", "PyDict_Size", f"ptr {value}")
         text.require(text.set(f"icmp eq i64 {size}, {len(keys)}"), self.miss)
         if not keys:
@@ -234,10 +286,18 @@ class Unpacker:
     def _closure(self, type_: Closure, value: str) -> list[str]:
         """A Python function: this one, or another made from the same code, globals and (no) defaults.
 
-        Its captured values are read from its cells, in the order of the code's free variables.
+        Its captured values are read from its cells, in the order of the code's free variables; if they are not part of
+        its type, they are those of this one function.
         """
         known = self._object_of(type_)
-        if not isinstance(known, python_types.FunctionType) or known.__defaults__ or known.__kwdefaults__:
+        several = {id(v): v for given, v in self.boundary.objects if given == type_}
+        if len(several) > 1 and not slots(type_):  # a function, and what jit made of it, have one type
+            hit = "false"
+            for other in several.values():
+                hit = self.text.set(f"or i1 {hit}, {self.text.is_(value, other)}")
+            self.text.require(hit, self.miss)
+            return []
+        if not _is_plain_function(known) or (known.__closure__ and not type_.captured):
             self._identity(known, value)
             if slots(type_):
                 raise InternalError(f"{self.boundary.name}: captured values of {known!r}")
@@ -286,6 +346,9 @@ class Unpacker:
             case "global":
                 assert isinstance(place.key, str)
                 return self._lookup(text.symbol(place.container), place.key)
+            case "class":
+                assert isinstance(place.container, type) and isinstance(place.key, str)
+                return self._lookup(text.symbol(class_dict(place.container)), place.key)
             case "code":
                 return text.call("ptr", "PyFunction_GetCode", f"ptr {text.symbol(place.container)}")
             case "default":
@@ -329,9 +392,11 @@ class Unpacker:
             self._identity(expected, found)
 
 
-
-
-
 def _interned(content: str) -> str:
     """The one object for equal strings: the one that names in code are."""
     return sys.intern(content)
+
+
+def _is_plain_function(value: object) -> TypeGuard[python_types.FunctionType]:
+    """A function of Python without defaults."""
+    return isinstance(value, python_types.FunctionType) and not value.__defaults__ and not value.__kwdefaults__

@@ -16,10 +16,13 @@ Recursive programs run on a private stack: then arguments and results go through
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from pullback.codegen import abi, memory, support
+from pullback.codegen import abi, attributes, memory, support, support_graphs
+from pullback.codegen.graphs import Graph, Use
+from pullback.codegen.images import Images
 from pullback.codegen.native import ENTRY, Text
 from pullback.codegen.repack import Arrays, Packer, array_count
 from pullback.codegen.support_arrays import handed_size
@@ -27,7 +30,8 @@ from pullback.codegen.support_stacks import GUARD, has_private_stacks
 from pullback.codegen.unpack import Unpacker
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.runtime.boundary import Boundary
-from pullback.types import Machine, Never, Type, slots
+from pullback.runtime.packing import Packed
+from pullback.types import Machine, Never, Table, Type, slots
 
 __all__ = ["Wrapped", "wrap"]
 
@@ -53,21 +57,23 @@ def wrap(
     recursive: bool = False,
     triple: str = "",
     attributes: str = "nounwind",
+    tables: Mapping[str, Use] = MappingProxyType({}),
 ) -> Wrapped:
     """The entry for the compiled function of the symbol `core`, whose parameters are those of the boundary.
 
     sites: the checks that may fail in it.  span: where it is defined, for errors that belong to no line of it.
     recursive: its stack may grow deep.  triple: the system; empty for one like Linux on x86-64.
-    attributes: of the entry, an LLVM function.
+    attributes: of the entry, an LLVM function.  tables: what the program does with its tables.
     """
-    wrapper = _Wrapper(boundary, core, tuple(sites), span, recursive, triple or "x86_64-unknown-linux-gnu")
+    wrapper = _Wrapper(boundary, core, tuple(sites), span, recursive, triple or "x86_64-unknown-linux-gnu", tables)
     return wrapper.run(attributes)
 
 
 class _Wrapper:
     def __init__(
-        self, boundary: Boundary, core: str, sites: tuple[abi.ErrorSite, ...], span: Span, recursive: bool, triple: str
-    ) -> None:
+        self, boundary: Boundary, core: str, sites: tuple[abi.ErrorSite, ...], span: Span, recursive: bool, triple: str,
+        tables: Mapping[str, Use],
+    ) -> None:  # fmt: skip
         self.boundary = boundary
         self.core = core
         self.sites = sites
@@ -76,20 +82,37 @@ class _Wrapper:
         self.limited = recursive and not self.switches
         self._status_slot = ""
         self.text = Text()
-        self.unpacker = Unpacker(self.text, boundary)
-        self.takes = _machines((*boundary.params, *(hidden.type for hidden in boundary.hidden)))
+        self.graph = Graph(self.text, boundary, tables, span)
+        self.images = Images(self.graph)
+        self.unpacker = Unpacker(self.text, boundary, graph="%graph" if boundary.heaps else "")
+        self.passed = sorted((n for n, shape in enumerate(boundary.heaps) if shape.passed), key=self._table_name)
+        handed = tuple(Table(self._table_name(n)) for n in self.passed)
+        self.takes = (*_machines((*boundary.params, *(hidden.type for hidden in boundary.hidden))), *handed)
         self.gives = _machines((boundary.result,))
+
+    def _table_name(self, number: int) -> str:
+        return self.boundary.heaps[number].table
 
     def run(self, attributes: str) -> Wrapped:
         text = self.text
+        context = self._context() if self.boundary.heaps else ""
+        if context:
+            self._begin_graph(context)
         pieces = self._unpack()
-        self._hold("Py_IncRef")
-        context = self._context()
+        if context:
+            text.require(text.set("call i1 @pb.import(ptr %graph)"), "miss")
+            self._require_apart()
+            pieces += [self.graph.table(number) for number in self.passed]
+        else:
+            self._hold("Py_IncRef")
+            context = self._context()
         results = self._run_core(context, pieces)
         self._finish(context, results)
-        self._miss()
+        self._miss(context)
         entry = text.function(f"ptr @{ENTRY}(ptr %self, ptr %args, i64 %count, ptr %names, ptr %cursor) {attributes}")
         body = self._body() if self.switches else ""
+        body += self.graph.functions() if self.boundary.heaps else ""
+        body += self.images.functions() if self.boundary.packed else ""
         before, after = text.module_parts()
         return Wrapped(before, f"{entry}\n{body}{after}", text.declarations, tuple(text.objects))
 
@@ -105,22 +128,58 @@ class _Wrapper:
         given = text.set(f"and i64 %count, {mask}")
         text.require(text.set(f"icmp eq i64 {given}, {count}"), "miss")
         pieces: list[str] = []
+        packed = {i: self._packed(i, first=not k) for k, i in enumerate(boundary.packed)}
         for i, type_ in enumerate(boundary.params):
-            pieces += self.unpacker.value(type_, text.load("ptr", "%args", 8 * i))
+            pieces += [packed[i]] if i in packed else self.unpacker.value(type_, text.load("ptr", "%args", 8 * i))
         for guard in boundary.guards:
             self.unpacker.guard(guard)
         for hidden in boundary.hidden:
             pieces += self.unpacker.hidden(hidden)
         return pieces
 
+    def _packed(self, number: int, *, first: bool) -> str:
+        """The row of a packed object.  The first one's rows are there before all others, so they may come from an
+        image."""
+        text, type_ = self.text, self.boundary.params[number]
+        value = text.load("ptr", "%args", 8 * number)
+        text.require(text.is_(text.type_of(value), Packed), "miss")
+
+        def enter(object_: str) -> str:
+            return self.unpacker.value(type_, object_)[0]
+
+        if first:
+            return self.images.enter(number, value, enter)
+        return enter(text.load("ptr", value, attributes.known_offset(Packed, "object")))
+
     def _hold(self, function: str) -> None:
         """Take or drop references to arrays that Python code, run by a signal or a thread, could let go meanwhile."""
         for value in self.unpacker.borrowed:
             self.text.call("void", function, f"ptr {value}")
 
-    def _miss(self) -> None:
+    def _begin_graph(self, context: str) -> None:
+        """An empty graph, with room on the stack for a few objects."""
+        text, heaps = self.text, len(self.boundary.heaps)
+        size = support_graphs.graph_size(heaps)
+        text.frame.append(f"  %graph = alloca [{support_graphs.first_size(heaps)} x i8], align 16")
+        zeroed = support_graphs.zeroed_size(heaps)
+        text.call("void", "llvm.memset.p0.i64", "ptr %graph", "i8 0", f"i64 {zeroed}", "i1 false")
+        text.store("ptr", context, "%graph", support_graphs.CONTEXT)
+        for place, value, offset in support_graphs.first_places(heaps):
+            text.store("ptr", text.at("%graph", size + offset), "%graph", place)
+            text.store("i64", str(value), "%graph", place + 8)
+
+    def _require_apart(self) -> None:
+        """Miss where a list or dict of fixed structure is also one that may change."""
+        if any(shape.kind not in ("object", "items", "cell") for shape in self.boundary.heaps):
+            for value in self.unpacker.fixed:
+                known = self.text.call("i1", "pb.graph_knows", "ptr %graph", f"ptr {value}")
+                self.text.require(self.text.set(f"xor i1 {known}, true"), "miss")
+
+    def _miss(self, context: str) -> None:
         text = self.text
         text.begin("miss")
+        if self.boundary.heaps:
+            self._free(context, "null")
         rest = text.at("%cursor", 8)
         following = text.load("ptr", rest)
         operands = f"ptr %self, ptr %args, i64 %count, ptr %names, ptr {rest}"
@@ -221,6 +280,8 @@ class _Wrapper:
     def _finish(self, context: str, results: list[str]) -> None:
         """Build the object, settle memory, return; and the same after a failure."""
         text = self.text
+        if self.boundary.heaps:
+            return self._finish_graph(context, results)
         handed, arrays = self._arrays(context)
         root = text.slot("ptr")
         text.store("ptr", "null", root)
@@ -243,6 +304,53 @@ class _Wrapper:
         self._settle(context, "null")
         text.do(f"ret ptr {nothing}")
 
+    def _finish_graph(self, context: str, results: list[str]) -> None:
+        """`_finish` where there are objects: what has changed goes back into them first, also after a failure."""
+        text = self.text
+        root = text.slot("ptr")
+        text.store("ptr", "null", root)
+        handed = self._handed(context)
+        if isinstance(self.boundary.result, Never):
+            text.store("i32", "-1", self._status())
+            text.jump("failed")
+        else:
+            text.require(text.set("call i1 @pb.export(ptr %graph)"), "unpacked")
+            packer = Packer(text, self.boundary, self.graph.arrays(), self.span, graph="%graph")
+            packer.put(self.boundary.result, _by_machine(results, self.gives), root)
+            text.require(text.set("call i1 @pb.fill(ptr %graph)"), "unpacked")
+            self._settle(context, handed)
+            text.do(f"ret ptr {text.load('ptr', root)}")
+            text.begin("unpacked")
+            self._settle(context, handed)
+            text.call("void", "Py_DecRef", f"ptr {text.load('ptr', root)}")
+            text.do("ret ptr null")
+        text.begin("failed")
+        saved = [text.slot("ptr") for _ in range(3)]
+        places = [f"ptr {place}" for place in saved]
+        handed = self._handed(context)
+        text.call("void", "PyErr_Fetch", *places)
+        done = text.set("call i1 @pb.export(ptr %graph)")
+        text.require(done, "lost")
+        text.call("void", "PyErr_Restore", *(f"ptr {text.load('ptr', place)}" for place in saved))
+        operands = (f"i32 {text.load('i32', self._status())}", f"ptr {text.symbol(self.sites)}")
+        nothing = text.call("ptr", "pb.fail", f"ptr {context}", *operands, f"ptr {text.symbol(self.span)}")
+        self._settle(context, handed)
+        text.do(f"ret ptr {nothing}")
+        text.begin("lost")
+        for place in saved:
+            text.call("void", "Py_DecRef", f"ptr {text.load('ptr', place)}")
+        self._settle(context, handed)
+        text.do("ret ptr null")
+
+    def _handed(self, context: str) -> str:
+        """Room to note the blocks that arrays of results are given, known to the graph."""
+        text = self.text
+        bound = text.set(f"add i64 {self.graph.array_bound()}, {array_count(self.boundary.result)}")
+        size = text.set(f"add i64 {text.set(f'mul i64 {bound}, 16')}, 8")
+        handed = text.call("ptr", "pb.alloc_zeroed", f"ptr {context}", f"i64 {size}") if bound != "0" else "null"
+        text.store("ptr", handed, "%graph", support_graphs.HANDED)
+        return handed
+
     def _arrays(self, context: str) -> tuple[str, Arrays]:
         text = self.text
         count = array_count(self.boundary.result)
@@ -259,6 +367,15 @@ class _Wrapper:
     def _settle(self, context: str, handed: str) -> None:
         """Free what the call allocated, if anything, and give back references."""
         text = self.text
+        if self.boundary.packed and self.graph.changes():
+            for number in self.boundary.packed:
+                self.images.forget(text.load("ptr", "%args", 8 * number))
+        self._free(context, handed)
+
+    def _free(self, context: str, handed: str) -> None:
+        text = self.text
+        if self.boundary.heaps:
+            text.call("void", "pb.graph_drop", "ptr %graph", f"i64 {len(self.boundary.heaps)}")
         some, after = text.label(), text.label()
         empty = text.set(f"icmp eq ptr {text.load('ptr', context, abi.LIST)}, null")
         text.branch(empty, after, some)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pullback.codegen import abi
 from pullback.codegen.costs import Costs
 from pullback.codegen.templates import declaration
-from pullback.diagnostic import InternalError, Span
+from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.types import DType, Machine
 
@@ -85,10 +85,21 @@ class ModuleWriter:
         self.helpers: dict[str, None] = {}  # runtime functions that are called
         self.adds_in_place = False  # does a scalar loop add to elements of arrays
         self._metadata: list[str] = []
+        self._memory: dict[str, str] = {}
+        self._constants: dict[bytes, str] = {}
         self._records: dict[tuple[tuple[Machine, ...], int], abi.Record] = {}
 
     def declare(self, symbol: str, line: str) -> None:
         self.declarations.setdefault(symbol, line)
+
+    def bytes(self, data: bytes) -> str:
+        """A constant of the module that holds these bytes."""
+        name = self._constants.get(data)
+        if name is None:
+            name = self._constants[data] = f"@pb.bytes.{len(self._constants)}"
+            text = "".join(chr(b) if chr(b).isalnum() and b < 128 else f"\\{b:02x}" for b in data)
+            self.declare(name, f'{name} = private constant [{len(data)} x i8] c"{text}"')
+        return name
 
     def helper(self, name: str) -> str:
         """The symbol of a runtime function (see `shared`)."""
@@ -112,6 +123,15 @@ class ModuleWriter:
         """A list of metadata nodes."""
         self._metadata.append(f"!{_FIRST_FREE + len(self._metadata)} = !{{{', '.join(f'!{n}' for n in numbers)}}}")
         return _FIRST_FREE + len(self._metadata) - 1
+
+    def memory(self, name: str) -> str:
+        """Metadata of loads and stores of memory that no other name stands for."""
+        if name not in self._memory:
+            number = _FIRST_FREE + len(self._metadata)
+            self._metadata.append(f'!{number} = !{{!"kept {number}", !2, i64 0}}')
+            self._metadata.append(f"!{number + 1} = !{{!{number}, !{number}, i64 0}}")
+            self._memory[name] = f", !tbaa !{number + 1}"
+        return self._memory[name]
 
     def alias_scopes(self, count: int) -> list[int]:
         """New scopes for alias.scope and noalias lists."""
@@ -154,6 +174,7 @@ class FunctionWriter:
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
         self.any_order: set[Op] = set()  # additions that may be done in any order
         self.local: set[Value] = set()  # buffers whose header is on the stack
+        self.kept: set[Value] = set()  # tables whose header is not
         self.roots: dict[str, str] = {}  # of pointers into arrays: the parameter or allocation they come from
         self.fresh: set[str] = set()  # roots that are allocations of this function
 
@@ -296,8 +317,8 @@ class FunctionWriter:
         self.failures.append((str(status), self.block))
         self.jump("fail")
 
-    def site(self, exception: str, message: str, span: Span, payload: tuple[DType, ...]) -> int:
-        self.module.sites.append(abi.ErrorSite(exception, message, span, payload))
+    def site(self, site: abi.ErrorSite) -> int:
+        self.module.sites.append(site)
         return len(self.module.sites) - 1
 
     def allocate(self, size: str, zeroed: bool = False) -> str:

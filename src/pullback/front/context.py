@@ -18,7 +18,7 @@ from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
 from pullback.front.flow import NOTHING, Facts, Flow
 from pullback.front.scope import Scope
 from pullback.front.source import Found
-from pullback.front.state import FLAGS, RETURN, Binding, Branch, Flag, State
+from pullback.front.state import FLAGS, RETURN, Binding, Branch, Flag, Guard, State
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
@@ -67,18 +67,21 @@ class Context:
         captures: Sequence[str] = (),
         self_name: str | None = None,
         forwards: Mapping[str, Scope] | None = None,
+        end: Facts = NOTHING,
     ) -> None:
         self.unit = unit
         self.scope = scope
         self.captures = frozenset(captures)
         self.self_name = self_name
         self.forwards = dict(forwards or {})  # functions defined around this one after it
-        self.flow = Flow(scope)
+        self.flow = Flow(scope, end)
         self.builder = Builder(span=unit.span(scope.node))
         self.state = State()
-        self.upcoming: Facts = NOTHING  # facts during the statement being lowered
-        self.following: Facts = NOTHING  # facts after it
+        self.cells: dict[str, Value] = {}  # variables that functions share and that change, captured ones too
         self.known: dict[ast.expr, Value] = {}  # values of conditions that the front end made up
+        self.guards: list[Guard] = []  # around the statement being lowered
+        self.guard_count = 0
+        self.handling: Value | None = None  # the exception whose handler is being lowered
 
     # ------------------------------------------------------------------------------------------------ ops
 
@@ -122,10 +125,25 @@ class Context:
 
     # ------------------------------------------------------------------------------------------------ names
 
+    def is_carried(self, name: str) -> bool:
+        """Whether control merges values of the name: a variable of this scope that is in no cell."""
+        return name in self.scope.locals and name not in self.cells
+
     def bind(self, name: str, value: Value) -> None:
+        if name in self.cells:
+            self.op(None, "py.cell_set", self.cells[name], value, results=0).attrs["name"] = name
+            return
         if not value.name:
             value.name = shown(name)
         self.state.names[name] = Binding(value)
+        self.mark(name, value)
+
+    def mark(self, name: str, value: Value) -> None:
+        """Handlers around see this value of the name from here on."""
+        for guard in self.guards:
+            if name in guard.names and (not self.scope.inline or name in self.scope.exports):
+                attrs = {"guard": guard.key, "slot": guard.names.index(name)}
+                self.op(None, "py.mark", value, results=0).attrs.update(attrs)
 
     def raw(self, name: str) -> tuple[Value, bool]:
         """The value of a name whether set or not, and whether it may be unset."""
@@ -136,6 +154,8 @@ class Context:
 
     def checked(self, node: ast.AST | None, name: str, /, **attrs: object) -> Value:
         """The value of a name, tested where it may be unset."""
+        if name in self.cells:
+            return self.make(node, "py.cell_get", self.cells[name], name=name, **attrs)
         if name in self.state.names and self.state.names[name].dead:
             raise InternalError(f"the dead variable {name} is read")
         value, maybe = self.raw(name)
@@ -172,14 +192,22 @@ class Context:
     def merge(
         self,
         node: ast.AST | None,
-        condition: Value,
+        condition: Value | Sequence[Value],
         then: Branch,
         other: Branch,
         live: Facts | None = None,
         wanted: Collection[str] = FLAGS,
+        prim: str = "if",
+        partly: Facts | None = None,
+        **attrs: object,
     ) -> list[Value]:
-        """Append the `if` of the two branches and go on with what holds after either; `live` None: all names are."""
-        results = _Merge(self, then, other, live, wanted).run(node, condition)
+        """Append the op of the two branches and go on with what holds after either; `live` None: all names are.
+
+        prim: "if" with a condition, or another op of two blocks with its operands and attributes.  partly: names that
+        are read only where the first branch was taken, after it.
+        """
+        operands = [condition] if isinstance(condition, Value) else condition
+        results = _Merge(self, then, other, live, wanted, prim, partly, attrs).run(node, operands)
         return results[: max(len(then.values), len(other.values))]
 
 
@@ -187,9 +215,20 @@ class _Merge:
     """The columns of values that an `if` yields, one value from each branch."""
 
     def __init__(
-        self, cx: Context, then: Branch, other: Branch, live: Facts | None, wanted: Collection[str]
+        self,
+        cx: Context,
+        then: Branch,
+        other: Branch,
+        live: Facts | None,
+        wanted: Collection[str],
+        prim: str,
+        partly: Facts | None,
+        attrs: Mapping[str, object],
     ) -> None:
         self.cx = cx
+        self.prim = prim
+        self.partly = partly
+        self.attrs = attrs
         self.sides = (then, other)
         self.live = live
         self.wanted = wanted
@@ -198,17 +237,17 @@ class _Merge:
         self.merged: dict[int, tuple[str, bool, bool]] = {}
         self.flags: dict[int, str] = {}
 
-    def run(self, node: ast.AST | None, condition: Value) -> list[Value]:
+    def run(self, node: ast.AST | None, operands: Sequence[Value]) -> list[Value]:
         then, other = self.sides
         cx = self.cx
         after = cx.state.copy()
         if then.state.never is not None and other.state.never is not None:
-            return self._never(node, condition, after)
+            return self._never(node, operands, after)
         for name in dict.fromkeys([*then.state.names, *other.state.names]):
             self._name(name, after)
         for flag in FLAGS:
             self._flag(flag, after)
-        results = self._append(node, condition)
+        results = self._append(node, operands)
         for i, (name, maybe, buried) in self.merged.items():
             after.names[name] = Binding(results[i], maybe, dead=buried)
         for i, flag in self.flags.items():
@@ -216,22 +255,23 @@ class _Merge:
         cx.state = after
         return results
 
-    def _append(self, node: ast.AST | None, condition: Value) -> list[Value]:
+    def _append(self, node: ast.AST | None, operands: Sequence[Value]) -> list[Value]:
         blocks = [side.block for side in self.sides]
         if not self.columns and not any(block.ops for block in blocks):
             return []
         for i, block in enumerate(blocks):
             block.results = [column[i] for column in self.columns]
-        op = self.cx.op(node, "if", condition, results=len(self.columns), blocks=blocks, names=self.names)
+        op = self.cx.op(node, self.prim, *operands, results=len(self.columns), blocks=blocks, names=self.names)
+        op.attrs.update(self.attrs)
         return op.results
 
-    def _never(self, node: ast.AST | None, condition: Value, after: State) -> list[Value]:
+    def _never(self, node: ast.AST | None, operands: Sequence[Value], after: State) -> list[Value]:
         """Neither branch reaches its end, so nothing after the `if` does."""
         then, other = (side.state.never for side in self.sides)
         assert then is not None and other is not None
         self.columns.append((then, other))
         self.names.append("never")
-        results = self._append(node, condition)
+        results = self._append(node, operands)
         after.never, after.flags["done"] = results[-1], True
         self.cx.state = after
         return results
@@ -243,26 +283,30 @@ class _Merge:
         a, b = found
         # A name may be dead where control goes on and live where it has left.
         buried = any(x.dead and s.state.flags["done"] is not True for s, x in zip(self.sides, found, strict=True))
+        # Within an expression a name that is set by one operand is read where that one was evaluated.
+        loose = self.live is None or self.partly is not None
+        idle = [loose and (x.dead or (x is absent and " " in name)) for x in found]
         if a.source is b.source:
             maybe = any(x.maybe or x.origin is not None for x in found)
             same = before if before.source is a.source else Binding(a.source, maybe)
             if same is not absent:
-                after.names[name] = replace(same, dead=buried)
+                after.names[name] = replace(same, dead=buried and not (loose and any(not x.dead for x in found)))
             return
-        dead = a.dead or b.dead if self.live is None else name not in self.live
+        dead = all(idle) if self.live is None else name not in self.live | (self.partly or NOTHING)
         if dead and name != RETURN:
             after.bury([name])
             return
+        buried = buried and not loose
         maybe = False
         values = []
-        for side, binding in zip(self.sides, found, strict=True):
+        for side, binding, unread in zip(self.sides, found, idle, strict=True):
             value = side.state.never
             if value is None:
                 value = binding.value
-                if binding is absent:
+                if binding is absent or unread:
                     with self.cx.inside(side.block):
-                        value = self.cx.make(None, "py.unbound", name=name)
-                maybe = maybe or binding.maybe
+                        value = self.cx.make(None, "py.unbound", name=name, **({"dead": True} if unread else {}))
+                maybe = maybe or (binding.maybe and not unread)
             values.append(value)
         self.merged[len(self.columns)] = (name, maybe, buried)
         self.columns.append((values[0], values[1]))

@@ -26,12 +26,11 @@ class Control(Statements):
     """The part of the walk that lowers loops."""
 
     def loop(self, s: ast.For | ast.While) -> tuple[bool | Value, bool | Value]:
-        if isinstance(s, ast.While) and any(isinstance(n, ast.NamedExpr) for n in own_nodes([s.test])):
-            s = self.rotated(s)
         frame = _Frame(s, self.carried(s))
         iterable = self.expression(s.iter) if isinstance(s, ast.For) else None
         inits = [self.raw(name) for name in frame.names]
-        entry = {name: maybe for name, (_, maybe) in zip(frame.names, inits, strict=True)}
+        deleted = {n.id for n in own_nodes(s.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+        entry = {n: maybe or n in deleted for n, (_, maybe) in zip(frame.names, inits, strict=True)}
         values = [value for value, _ in inits] + self.flag_inits(s, frame)
         if isinstance(s, ast.For):
             assert iterable is not None
@@ -48,7 +47,7 @@ class Control(Statements):
     def assigned(self, s: ast.For | ast.While) -> list[str]:
         first = [s.target] if isinstance(s, ast.For) else [s.test]
         names = dict.fromkeys(name for name, _ in stores_in(own_nodes([*first, *s.body])))
-        return [name for name in names if name in self.scope.locals]
+        return [name for name in names if self.is_carried(name)]
 
     def flag_inits(self, s: ast.stmt, frame: _Frame) -> list[Value]:
         values = [self.constant(s, flag == "go") for flag in frame.flags]
@@ -158,23 +157,6 @@ class Control(Statements):
         if breaks(s) and s.orelse:
             return flags["go"], returned
         return True, returned  # a loop without `break` that did not return ended by itself
-
-    def rotated(self, s: ast.While) -> ast.While:
-        """`while (x := f()): body` as `while True: if (x := f()): body else: break`, so that the body sees x."""
-        if s.orelse:
-            self.refuse(
-                s.test, "`:=` in the condition of a `while` with `else` is not supported", "assigns here",
-                "assign before the loop and at the end of its body",
-            )  # fmt: skip
-        leave = ast.copy_location(ast.Break(), s.test)
-        choice = ast.copy_location(ast.If(test=s.test, body=s.body, orelse=[leave]), s)
-        loop = ast.copy_location(ast.While(test=ast.Constant(value=True), body=[choice], orelse=[]), s)
-        ast.fix_missing_locations(loop)
-        self.flow.head[loop] = self.flow.head[s]
-        self.flow.exit[loop] = self.flow.exit[s] | self.flow.after[s]
-        self.flow.after[loop] = self.flow.after[s]
-        self.flow.after[choice] = self.flow.during[choice] = self.flow.head[s]
-        return loop
 
 
 class _Frame:

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pullback.front.context import Context
-from pullback.front.flow import Known
 from pullback.front.refusals import EXPRESSIONS
-from pullback.front.source import FunctionNode
+from pullback.front.trees import Ask, Bound, Comprehension, Known, Maker, Refused
 from pullback.ir.node import Value
 
 __all__ = ["OPERATORS", "Expressions"]
@@ -28,7 +27,11 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
     ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
-_LITERALS = (bool, int, float, str)
+_LITERALS = (bool, int, float, complex, str)
+_CONVERSIONS = {-1: "", ord("s"): "s", ord("r"): "r", ord("a"): "a"}
+
+# Of an f-string: text, or the number of a value with its conversion and its format.
+Part = str | tuple[int, str, "str | tuple[Part, ...]"]
 
 
 def _logical(node: ast.expr) -> bool:
@@ -44,8 +47,16 @@ class Expressions(Context):
         """Bind a name of this function."""
 
     @abstractmethod
-    def closure(self, node: FunctionNode) -> Value:
+    def closure(self, node: Maker) -> Value:
         """A function made here."""
+
+    @abstractmethod
+    def comprehension(self, node: Comprehension) -> Value:
+        """A list, set or dict that a comprehension fills in place."""
+
+    @abstractmethod
+    def check_targets(self, node: Comprehension | ast.GeneratorExp) -> None:
+        """Refuse `:=` to a global in a comprehension."""
 
     @abstractmethod
     def forward(self, node: ast.AST, name: str) -> Value:
@@ -76,17 +87,15 @@ class Expressions(Context):
                 other = self.branch(lambda: [self.expression(node.orelse)])
                 return self.merge(node, condition, then, other)[0]
             case ast.Attribute():
-                return self.make(node, "py.attribute", self.expression(node.value), name=node.attr)
+                return self.make(node, "py.attribute", self.expression(node.value), name=self.private(node))
             case ast.Subscript():
                 value = self.expression(node.value)
                 index = self.expression(node.slice)
                 return self.make(node, "py.subscript", value, index)
             case ast.Slice():
                 return self.slice(node)
-            case ast.Tuple() | ast.List():
-                name = "py.tuple" if isinstance(node, ast.Tuple) else "py.list"
-                items = [self.expression(item) for item in node.elts]
-                return self.make(node, name, *items)
+            case ast.Tuple() | ast.List() | ast.Set():
+                return self.sequence(node)
             case ast.Dict():
                 return self.dictionary(node)
             case ast.Call():
@@ -99,6 +108,22 @@ class Expressions(Context):
                 return value
             case ast.JoinedStr():
                 return self.joined(node)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp():
+                self.check_targets(node)
+                return self.comprehension(node)
+            case ast.GeneratorExp():
+                self.check_targets(node)
+                iterable = self.expression(node.generators[0].iter)
+                return self.make(node, "py.call", self.closure(node), iterable, keywords=())
+            case Ask():
+                operands = [self.expression(operand) for operand in node.operands]
+                return self.make(node, node.prim, *operands, **node.attrs)
+            case Bound():
+                for binding in node.bindings:
+                    self.expression(binding)
+                return self.constant(node, True)
+            case Refused():
+                self.refuse(node, *node.row)
         self.unsupported(node)
 
     def unsupported(self, node: ast.AST) -> NoReturn:
@@ -109,6 +134,10 @@ class Expressions(Context):
 
     # ------------------------------------------------------------------------------------------------ simple ones
 
+    def private(self, node: ast.Attribute) -> str:
+        """The name of an attribute as the class around means it."""
+        return self.unit.found.mangled(node.attr)
+
     def literal(self, node: ast.AST, value: object) -> Value:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             self.refuse(
@@ -117,10 +146,7 @@ class Expressions(Context):
             )  # fmt: skip
         if value is not None and value is not Ellipsis and not isinstance(value, _LITERALS):
             kind = type(value).__name__
-            self.refuse(
-                node, f"{kind} constants are not supported", f"a {kind}",
-                "keep real and imaginary parts in two floats" if kind == "complex" else "use a str, int, float or bool",
-            )  # fmt: skip
+            self.refuse(node, f"{kind} constants are not supported", f"a {kind}", "use a str or a number")
         return self.constant(node, value)
 
     def read(self, node: ast.Name) -> Value:
@@ -136,7 +162,7 @@ class Expressions(Context):
             return self.forward(node, name)
         if name == "__debug__":
             return self.constant(node, not sys.flags.optimize)
-        return self.make(node, "py.global", name=name)
+        return self.make(node, "py.global", name=self.unit.found.mangled(name))
 
     def unary(self, node: ast.UnaryOp) -> Value:
         """A sign of a number stays a literal: -1.0 is one constant."""
@@ -154,46 +180,76 @@ class Expressions(Context):
         values = [self.constant(node, None) if p is None else self.expression(p) for p in parts]
         return self.make(node, "py.slice", *values)
 
+    def sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        """A display; with starred items the number of its items depends on theirs."""
+        kind = type(node).__name__.lower()
+        stars = tuple(isinstance(item, ast.Starred) for item in node.elts)
+        items = [self.expression(item.value if isinstance(item, ast.Starred) else item) for item in node.elts]
+        if any(stars):
+            return self.make(node, "py.sequence_star", *items, kind=kind, stars=stars)
+        return self.make(node, f"py.{kind}", *items)
+
     def dictionary(self, node: ast.Dict) -> Value:
-        keys: list[str] = []
-        items: list[Value] = []
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is None:
-                self.refuse(value, "`**` in a dict is not supported", "its keys are not known", "write the keys out")
-            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-                self.refuse(
-                    key, "the keys of a dict must be literal strings", "not a literal string",
-                    'write {"name": value}, or use a tuple and index it by position',
-                )  # fmt: skip
-            keys.append(key.value)
-            items.append(self.expression(value))
-        return self.make(node, "py.dict", *items, keys=tuple(keys))
+        """A display: of literal strings, of any keys, or with mappings in it."""
+        literal = [key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        if len(literal) == len(node.keys):
+            return self.make(node, "py.dict", *map(self.expression, node.values), keys=tuple(literal))
+        pairs = [(key, value) for key, value in zip(node.keys, node.values, strict=True)]
+        operands = [self.expression(part) for pair in pairs for part in pair if part is not None]
+        if None not in node.keys:
+            return self.make(node, "py.dict_of", *operands)
+        kinds = tuple("**" if key is None else "item" for key in node.keys)
+        return self.make(node, "py.dict_star", *operands, kinds=kinds)
 
     def joined(self, node: ast.JoinedStr) -> Value:
-        parts: list[str] = []
+        """An f-string; one without values is a constant."""
+        values: list[Value] = []
+        parts = self.parts(node, values)
+        if all(isinstance(part, str) for part in parts):
+            return self.constant(node, "".join(map(str, parts)))
+        return self.make(node, "py.fstring", *values, parts=parts)
+
+    def parts(self, node: ast.JoinedStr, values: list[Value]) -> tuple[Part, ...]:
+        """The parts in order; their values are added to `values`."""
+        found: list[Part] = []
         for part in node.values:
-            if not isinstance(part, ast.Constant):
-                self.refuse(node, *EXPRESSIONS["JoinedStr"])
-            parts.append(str(part.value))
-        return self.constant(node, "".join(parts))
+            if isinstance(part, ast.FormattedValue):
+                index = len(values)
+                values.append(self.expression(part.value))
+                spec: str | tuple[Part, ...] = ""
+                if isinstance(part.format_spec, ast.JoinedStr):
+                    inner = self.parts(part.format_spec, values)
+                    spec = inner if any(not isinstance(p, str) for p in inner) else "".join(map(str, inner))
+                found.append((index, _CONVERSIONS[part.conversion], spec))
+            elif isinstance(part, ast.Constant):
+                found.append(str(part.value))
+        return tuple(found)
 
     def call(self, node: ast.Call) -> Value:
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                self.refuse(
-                    argument, "`*` in a call is not supported yet", "the number of arguments is not known",
-                    "write the arguments one by one: f(t[0], t[1])",
-                )  # fmt: skip
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                self.refuse(
-                    keyword, "`**` in a call is not supported yet", "the names of the arguments are not known",
-                    "write the arguments one by one: f(a=d[\"a\"], b=d[\"b\"])",
-                )  # fmt: skip
         function = self.expression(node.func)
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            return self.make(node, "py.call", function, *self.present_class(), keywords=())
+        stars = [a for a in node.args if isinstance(a, ast.Starred)]
+        if stars or any(k.arg is None for k in node.keywords):
+            return self.starred_call(node, function)
         values = [self.expression(a) for a in node.args] + [self.expression(k.value) for k in node.keywords]
         keywords = tuple(str(k.arg) for k in node.keywords)
         return self.make(node, "py.call", function, *values, keywords=keywords)
+
+    def starred_call(self, node: ast.Call, function: Value) -> Value:
+        """A call with `*` or `**`: the arguments in the order in which Python evaluates them."""
+        kinds = ["*" if isinstance(a, ast.Starred) else "positional" for a in node.args]
+        kinds += ["**" if k.arg is None else f"={k.arg}" for k in node.keywords]
+        values = [self.expression(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
+        values += [self.expression(k.value) for k in node.keywords]
+        return self.make(node, "py.call_star", function, *values, kinds=tuple(kinds))
+
+    def present_class(self) -> list[Value]:
+        """What `super()` means in a method: the class around and the first argument."""
+        first = next((a.arg for a in self.scope.arguments), None)
+        if first is None or "__class__" not in self.captures:
+            return []
+        return [self.checked(None, "__class__"), self.checked(None, first)]
 
     # ------------------------------------------------------------------------------------------------ logic
 
@@ -236,6 +292,9 @@ class Expressions(Context):
                 return self.truth(node, self.expression(node))
 
     def short_circuit(self, values: Sequence[ast.expr], both: bool) -> Value:
+        if both and isinstance(values[0], Bound) and len(values) > 1:  # true, so the others are evaluated
+            self.expression(values[0])
+            return self.short_circuit(values[1:], both)
         first = self.condition(values[0])
         if len(values) == 1:
             return first

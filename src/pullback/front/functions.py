@@ -1,21 +1,25 @@
-"""Functions made inside functions: closures over present values, self-reference, and families of local functions.
+"""Functions made inside functions: closures over present values, cells, self-reference, families of local functions.
 
     def even(n): return n == 0 or odd(n - 1)      even captures nothing: where it reads `odd` it makes
     def odd(n): return n != 0 and even(n - 1)     odd anew, over itself (py.self); odd captures even
 
-A captured variable is taken by value, so one that is assigned after the function is made is refused.
+A captured variable is taken by value where it cannot change any more.  One that may be assigned after a function has
+captured it, or that such a function assigns itself, lives in a cell for the whole function:
+
+    n = 0                                         c = py.cell{n}; py.cell_set(c, 0)
+    def add(): nonlocal n; n += 1         ->      add captures c
 """
 
 from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
 
 from pullback.front.expressions import Expressions
+from pullback.front.generators import OWN
 from pullback.front.scope import Scope
-from pullback.front.source import FunctionNode
+from pullback.front.trees import Comprehension, Maker, own_nodes, stores_in
 from pullback.ir.node import Function, Value
 
 __all__ = ["Functions"]
@@ -34,17 +38,19 @@ class Functions(Expressions):
     ) -> Function:
         """The untyped function of a nested scope; captures with whether each may be unset."""
 
-    def closure(self, node: FunctionNode) -> Value:
-        """A function with the present values of the variables it reads from around it."""
+    def closure(self, node: Maker) -> Value:
+        """A function with the present values, or the cells, of the variables it reads from around it."""
         child = self.scope.child(node)
-        name = self.scope.selves.get(node)
+        name = self.own_name(node)
         defaults = [self.expression(d) for d in child.defaults]
         forwards = {**self.forwards, **self.later_functions(node, child, name)}
-        for captured in self.needed(child, name, forwards):
-            self.refuse_if_assigned_later(child, captured)
-        if name is not None and f"={name}" in self.following and name in child.reads:
-            self.refuse_reassigned(child, name)
-        return self.make_closure(node, child, name, forwards, defaults)
+        kept = {n: scope for n, scope in forwards.items() if n not in self.cells}
+        return self.make_closure(node, child, name, kept, defaults)
+
+    def own_name(self, node: Maker) -> str | None:
+        """The variable by which a function made here calls itself."""
+        name = None if isinstance(node, ast.GeneratorExp) else self.scope.selves.get(node)
+        return None if name in self.cells else name
 
     def forward(self, node: ast.AST, name: str) -> Value:
         others = {n: scope for n, scope in self.forwards.items() if n != name}
@@ -75,11 +81,13 @@ class Functions(Expressions):
         return [n for n in sorted(_reads(child, forwards)) if n in around and n != name and n not in forwards]
 
     def captured_value(self, node: ast.AST, name: str) -> tuple[Value, bool]:
+        if name in self.cells:
+            return self.cells[name], False
         if name in self.scope.locals or name in self.captures:
             return self.raw(name)
         return self.make(node, "py.self"), False
 
-    def later_functions(self, node: FunctionNode, child: Scope, name: str | None) -> dict[str, Scope]:
+    def later_functions(self, node: Maker, child: Scope, name: str | None) -> dict[str, Scope]:
         """Functions that the definitions right after this one give to names it reads: they may call one another."""
         if name is None:
             return {}
@@ -90,20 +98,75 @@ class Functions(Expressions):
         reads = _reads(child, found)
         return {n: scope for n, scope in found.items() if n in reads}
 
-    def refuse_if_assigned_later(self, child: Scope, name: str) -> None:
-        if f"={name}" in self.upcoming:
-            self.refuse_reassigned(child, name)
+    # ------------------------------------------------------------------------------------------------ cells
 
-    def refuse_reassigned(self, child: Scope, name: str) -> NoReturn:
-        lines = sorted({getattr(n, "lineno", 0) for n in self.scope.stores.get(name, ())})
-        where = "line " + str(lines[0]) if len(lines) == 1 else "lines " + ", ".join(map(str, lines))
-        self.refuse(
-            child.first_read(name),
-            f"the captured variable '{name}' may be assigned after the function that reads it is made",
-            "read here from the function around",
-            f"keep the present value as a default, `{name}={name}`, or give the later value a name of its own",
-            [f"'{name}' is assigned on {where}; captured variables that change are not supported yet"],
-        )
+    def changing(self) -> list[str]:
+        """The variables of this scope that live in cells."""
+        own = self.scope.locals - self.scope.exports
+        found = {name for child in self.scope.children for name in child.nonlocals & own}
+        found |= {name for name in self.seen_by_handlers(self.flow.body) if name in own}
+        for s, roots in _statements(self.flow.body):
+            for node in own_nodes(roots):
+                if isinstance(node, Maker):
+                    found |= own.intersection(self.changing_captures(s, node))
+                elif isinstance(node, Comprehension):
+                    reads = self.scope.child(node).closure_reads
+                    found |= {n for n in own & reads if f"={n}" in self.flow.during[s]}
+        return sorted(found)
+
+    def changing_captures(self, s: ast.stmt, node: Maker) -> Iterator[str]:
+        """Variables that a function made in the statement captures and that may still be assigned."""
+        child = self.scope.child(node)
+        name = self.own_name(node)
+        forwards = {**self.forwards, **self.later_functions(node, child, name)}
+        for captured in self.needed(child, name, forwards):
+            if f"={captured}" in self.flow.during[s]:
+                yield captured
+        if name is not None and name in child.reads and f"={name}" in self.flow.after[s]:
+            yield name
+
+
+    def seen_by_handlers(self, body: Sequence[ast.stmt]) -> Iterator[str]:
+        """Variables that a loop in a `try` may have changed before it raised and that the other part reads.
+
+        The body of a loop over a generator becomes a function of its own, and so may that of any loop over what is not
+        seen to be something else.
+        """
+        for s, _ in _statements(body):
+            if isinstance(s, ast.Try):
+                for inner, roots in _statements(s.body):
+                    comprehensions = [node for node in own_nodes(roots) if isinstance(node, Comprehension)]
+                    loop = [inner.target, *inner.body] if isinstance(inner, ast.For) and _may_push(inner.iter) else []
+                    stored = {name for name, _ in stores_in([*own_nodes(loop), *comprehensions])}
+                    yield from stored & self.flow.head[s] - (OWN if s.finalbody else frozenset())
+
+
+def _may_push(iterable: ast.expr) -> bool:
+    """Whether a loop over it may be one over a generator."""
+    match iterable:
+        case ast.Tuple() | ast.List() | ast.Constant() | ast.ListComp() | ast.BinOp():
+            return False
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return name != "range" and (name not in ("enumerate", "zip", "reversed") or any(map(_may_push, arguments)))
+    return True
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[ast.AST]]]:
+    """Each statement, at any depth, with the expressions that are its own."""
+    for s in body:
+        match s:
+            case ast.If() | ast.While():
+                yield s, [s.test]
+                yield from _statements([*s.body, *s.orelse])
+            case ast.For():
+                yield s, [s.iter, s.target]
+                yield from _statements([*s.body, *s.orelse])
+            case ast.Try():
+                yield s, [h.type for h in s.handlers if h.type is not None]
+                inner = [inner for h in s.handlers for inner in h.body]
+                yield from _statements([*s.body, *inner, *s.orelse, *s.finalbody])
+            case _:
+                yield s, [s]
 
 
 def _reads(scope: Scope, forwards: Mapping[str, Scope]) -> set[str]:

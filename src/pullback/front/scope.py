@@ -11,79 +11,52 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pullback.front.source import FunctionNode
+from pullback.front.desugar import CONSUMER, desugared
+from pullback.front.trees import (
+    Comprehension,
+    FunctionNode,
+    Maker,
+    expressions_of,
+    function_of,
+    has_yield,
+    own_nodes,
+    stores_in,
+)  # fmt: skip
 
 __all__ = ["Scope", "expressions_of", "own_nodes", "stores_in"]
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_LEFT_OUT = frozenset(("ctx", "op", "ops", "annotation", "id", "attr", "kind"))
-
-
-def own_nodes(roots: Sequence[ast.AST]) -> list[ast.AST]:
-    """The nodes of one scope in source order; of a nested function its node and what is evaluated outside its body.
-
-    Operators and contexts are left out, and annotations of variables, which functions do not evaluate.
-    """
-    found: list[ast.AST] = []
-    waiting = list(reversed(roots))
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        waiting += reversed(expressions_of(node) if isinstance(node, _SCOPES) else _children(node))
-    return found
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    children: list[ast.AST] = []
-    for name in node._fields:
-        if name in _LEFT_OUT:
-            continue
-        value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
-            children.append(value)
-        elif isinstance(value, list):
-            children += [item for item in value if isinstance(item, ast.AST)]
-    return children
-
-
-def expressions_of(node: FunctionNode) -> list[ast.AST]:
-    """What making the function evaluates: decorators and defaults, in order."""
-    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-    return [*decorators, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-
-
-def stores_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-    """Names bound by the nodes of one scope (see `own_nodes`), with the node that binds each."""
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name, node
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name, node
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                for alias in aliases:
-                    yield alias.asname or alias.name.partition(".")[0], node
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield name, node
+_MAKERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 
 
 @dataclass(eq=False)
 class Scope:
-    """The names of one function."""
+    """The names of one function, or of a comprehension, which runs in place (`inline`)."""
 
     node: FunctionNode
-    _children: dict[FunctionNode, Scope] = field(default_factory=dict)
+    inline: bool = False
+    _children: dict[ast.AST, Scope] = field(default_factory=dict)
 
     @cached_property
-    def body(self) -> list[ast.stmt]:
-        """The statements; a lambda is one return."""
+    def written(self) -> list[ast.stmt]:
+        """The statements of the source; a lambda is one return."""
         if not isinstance(self.node, ast.Lambda):
             return self.node.body
         return [ast.copy_location(ast.Return(value=self.node.body), self.node.body)]
+
+    @cached_property
+    def generator(self) -> bool:
+        """Whether a `yield` makes the function a generator."""
+        return has_yield(self.written)
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        """The statements in fewer kinds (see `desugar`)."""
+        return desugared(self.written, generator=self.generator)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -122,22 +95,45 @@ class Scope:
     @cached_property
     def locals(self) -> frozenset[str]:
         """Names of the function's own variables."""
-        names = {a.arg for a in self.arguments} | set(self.stores)
+        names = {a.arg for a in self.arguments} | set(self.stores) | ({CONSUMER} if self.generator else set())
         return frozenset(names - set(self.declared))
+
+    @cached_property
+    def exports(self) -> frozenset[str]:
+        """Of a comprehension the names that `:=` in it binds in the function around it."""
+        if not self.inline:
+            return frozenset()
+        targets = {name for name, _ in stores_in(own_nodes([n.target for n in self.nodes if isinstance(n, ast.For)]))}
+        targets |= {name for name, node in stores_in(self.nodes) if isinstance(node, ast.Name) and " " in name}
+        return self.locals - targets - {a.arg for a in self.arguments}
+
+    @cached_property
+    def nonlocals(self) -> frozenset[str]:
+        """Names of functions around this one that it, or one nested in it, assigns."""
+        names = {n for n, kind in self.declared.items() if kind == "nonlocal" and n in self.stores}
+        names |= {n for child in self.children for n in child.nonlocals if n not in self.locals}
+        return frozenset(names)
+
+    @cached_property
+    def closure_reads(self) -> frozenset[str]:
+        """Names read from around by the functions made here, those in comprehensions included."""
+        names = {n for child in self.children for n in (child.closure_reads if child.inline else child.reads)}
+        return frozenset((names - self.locals) | (names & self.exports))
 
     @cached_property
     def reads(self) -> frozenset[str]:
         """Names that the function or a function nested in it reads, and that are not its own: free or global."""
         names = {n.id for n in self.nodes if isinstance(n, ast.Name)}
         names |= {name for name, kind in self.declared.items() if kind == "nonlocal"}
+        names |= {"__class__"} if "super" in names else set()
         for child in self.children:
             names |= child.reads - {n for n, kind in self.declared.items() if kind == "global"}
         return frozenset(names - self.locals - {n for n, kind in self.declared.items() if kind == "global"})
 
     @cached_property
     def children(self) -> list[Scope]:
-        """Functions made directly by this one."""
-        return [self.child(n) for n in self.nodes if isinstance(n, _SCOPES)]
+        """Functions made directly by this one, and its comprehensions."""
+        return [self.child(n) for n in self.nodes if isinstance(n, _MAKERS + _COMPREHENSIONS)]
 
     @cached_property
     def selves(self) -> dict[FunctionNode, str]:
@@ -153,7 +149,7 @@ class Scope:
                     found[function] = name
         return {function: name for function, name in found.items() if name in self.locals}
 
-    def followers(self, node: FunctionNode) -> list[ast.FunctionDef]:
+    def followers(self, node: Maker) -> list[ast.FunctionDef]:
         """The plain definitions that follow a plain definition without a statement between."""
         for body in _blocks(self.body):
             if node in body:
@@ -161,9 +157,12 @@ class Scope:
                 return [s for s in itertools.takewhile(_is_plain, rest) if isinstance(s, ast.FunctionDef)]
         return []
 
-    def child(self, node: FunctionNode) -> Scope:
+    def child(self, node: Maker | Comprehension) -> Scope:
+        """The scope of a function made here or of a comprehension."""
         if node not in self._children:
-            self._children[node] = Scope(node)
+            inline = isinstance(node, _COMPREHENSIONS)
+            function = function_of(node) if isinstance(node, ast.GeneratorExp | Comprehension) else node
+            self._children[node] = Scope(function, inline)
         return self._children[node]
 
     def first_read(self, name: str) -> ast.AST:
@@ -171,7 +170,7 @@ class Scope:
         for node in self.nodes:
             if isinstance(node, ast.Name) and node.id == name:
                 return node
-            if isinstance(node, _SCOPES) and name in self.child(node).reads:
+            if isinstance(node, _MAKERS + _COMPREHENSIONS) and name in self.child(node).reads:
                 return self.child(node).first_read(name)
         return self.node
 
@@ -180,9 +179,13 @@ def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """The lists of statements of one scope."""
     yield body
     for s in body:
-        if isinstance(s, ast.If | ast.For | ast.While):
+        if isinstance(s, ast.If | ast.For | ast.While | ast.Try):
             yield from _blocks(s.body)
             yield from _blocks(s.orelse)
+        if isinstance(s, ast.Try):
+            yield from _blocks(s.finalbody)
+            for handler in s.handlers:
+                yield from _blocks(handler.body)
 
 
 def _is_plain(s: ast.stmt) -> bool:

@@ -20,10 +20,9 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from pullback.diagnostic import CompileError, Diagnostic, Span
+from pullback.front.trees import FunctionNode
 
 __all__ = ["Found", "FunctionNode", "find", "find_text"]
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _FUTURE = 0
 for _feature in __future__.all_feature_names:
@@ -40,6 +39,13 @@ class Found:
     file: str
     lines: Sequence[str]
     codes: Mapping[ast.AST, CodeType] = field(default_factory=dict)
+    owner: str = ""  # the class around
+
+    def mangled(self, name: str) -> str:
+        """A name as a class body means it: `__x` in class C is `_C__x`."""
+        owner = self.owner.lstrip("_")
+        private = name.startswith("__") and not name.endswith("__")
+        return f"_{owner}{name}" if owner and private else name
 
 
 def find(function: FunctionType) -> Found:
@@ -98,14 +104,20 @@ def _search(code: CodeType, lines: Sequence[str]) -> Found | None:
         return None
     node = _only_candidate(around, code)
     if node is not None:
-        return Found(node, code.co_filename, lines, {node: code})
+        return Found(node, code.co_filename, lines, {node: code}, _class_around(around, node))
     nodes = _node_codes(around, code.co_filename, flags, module)
     node = next((n for plain, n in nodes if plain is running[0]), None)
     if node is None:
         return None
     real = {id(plain): of_code for plain, of_code in _pairs(running[0], code)}
     codes: dict[ast.AST, CodeType] = {n: real[id(plain)] for plain, n in nodes if id(plain) in real}
-    return Found(node, code.co_filename, lines, codes)
+    return Found(node, code.co_filename, lines, codes, _class_around(around, node))
+
+
+def _class_around(statements: Sequence[ast.stmt], node: ast.AST) -> str:
+    """The name of the innermost class in which the node stands; walks find outer nodes before inner ones."""
+    classes = [c for s in statements for c in ast.walk(s) if isinstance(c, ast.ClassDef)]
+    return next((c.name for c in reversed(classes) if any(inner is node for inner in ast.walk(c))), "")
 
 
 def _only_candidate(statements: Sequence[ast.stmt], code: CodeType) -> FunctionNode | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from pullback.ir.node import Block, Value
 
-__all__ = ["FLAGS", "RETURN", "Binding", "Branch", "Flag", "State"]
+__all__ = ["FLAGS", "RETURN", "Binding", "Branch", "Flag", "Guard", "State"]
 
 RETURN = "return value"  # no name of Python has a space
 FLAGS = ("done", "go", "returned")
@@ -57,6 +57,14 @@ class State:
     def bury(self, names: Iterable[str]) -> None:
         """From here on the names are set before they are read."""
         self.names.update({name: self.names[name].buried() for name in names if name in self.names})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """A `try` whose body is being lowered, with the names whose present values its other part reads."""
+
+    key: int
+    names: tuple[str, ...]
 
 
 @dataclass(slots=True)

@@ -17,17 +17,18 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NoReturn
 
-from pullback.front.expressions import OPERATORS
-from pullback.front.flow import Facts, Known, breaks, endless, falls, jumps
-from pullback.front.functions import Functions
-from pullback.front.refusals import EXPRESSIONS, STATEMENTS
+from pullback.front.exceptions import Exceptions
+from pullback.front.flow import Facts, breaks, endless, falls, jumps
+from pullback.front.refusals import STATEMENTS
 from pullback.front.state import RETURN
+from pullback.front.trees import Ask, Known
 from pullback.ir.node import Value
 
 __all__ = ["Statements"]
 
+_WITHOUT_RESULT = ("py.append", "py.add", "py.setitem")
 
-class Statements(Functions):
+class Statements(Exceptions):
     """The part of the walk that lowers statements; `control` adds loops."""
 
     in_loop = False
@@ -42,10 +43,11 @@ class Statements(Functions):
             if isinstance(s, ast.If) and jumps([s]):
                 return self.branching(s, rest, end, wanted)
             if isinstance(s, ast.For | ast.While):
-                self.enter(s)
                 flags = self.loop(s)
                 return self.after_loop(s, flags, rest, end, wanted)
-            self.enter(s)
+            if isinstance(s, ast.Try):
+                more = self.try_statement(s, end, {*wanted, "done"})
+                return self.guard(s, [*more, *rest], end, wanted) if more or rest else None
             self.statement(s)
             if self.state.flags["done"] is True:
                 return None
@@ -55,16 +57,10 @@ class Statements(Functions):
     def loop(self, s: ast.For | ast.While) -> tuple[bool | Value, bool | Value]:
         """Lower a loop: whether it ended by itself, and whether the function has returned."""
 
-    def enter(self, s: ast.stmt) -> None:
-        """What the facts are for functions made in this statement."""
-        self.upcoming = self.flow.during.get(s, frozenset())
-        self.following = self.flow.after.get(s, frozenset())
-
     # ------------------------------------------------------------------------------------------------ control
 
     def branching(self, s: ast.If, rest: Sequence[ast.stmt], end: Facts, wanted: Collection[str]) -> None:
         """An `if` that may jump: what follows goes into the branch that falls through, or under a guard."""
-        self.enter(s)
         condition = self.condition(s.test)
         both = bool(rest) and falls(s.body) and falls(s.orelse)
         if both:
@@ -146,15 +142,16 @@ class Statements(Functions):
         """Lower a statement that is no loop and no `if` with jumps."""
         match s:
             case ast.Expr():
-                if not isinstance(s.value, ast.Constant):
-                    self.expression(s.value)
+                self.evaluate(s.value)
             case ast.Assign():
                 self.assign(s)
             case ast.AugAssign():
                 self.augment(s)
             case ast.AnnAssign():
-                if s.value is not None:
-                    self.store(s.target, self.expression(s.value))
+                self.annotate(s)
+            case ast.Delete():
+                for target in s.targets:
+                    self.delete(target)
             case ast.If():
                 condition = self.condition(s.test)
                 end = self.flow.after[s]
@@ -187,114 +184,37 @@ class Statements(Functions):
         row = STATEMENTS.get(kind, (f"{kind} statements are not supported", "cannot be compiled", ""))
         self.refuse(s, *row)
 
-    def assign(self, s: ast.Assign) -> None:
-        """Left to right; a literal tuple on the right needs no tuple: `a, b = b, a` binds values."""
-        (target, *more) = s.targets
-        if not more and isinstance(target, ast.Tuple | ast.List) and _matches(target, s.value):
-            assert isinstance(s.value, ast.Tuple | ast.List)
-            return self.store_items(target.elts, self.items(target, s.value))
-        value = self.expression(s.value)
-        for target in s.targets:
-            self.store(target, value)
-        return None
 
-    def items(self, target: ast.Tuple | ast.List, value: ast.Tuple | ast.List) -> list[Value | list[object]]:
-        """The values for nested targets, evaluated in order."""
-        found: list[Value | list[object]] = []
-        for part, item in zip(target.elts, value.elts, strict=True):
-            if isinstance(part, ast.Tuple | ast.List) and _matches(part, item):
-                assert isinstance(item, ast.Tuple | ast.List)
-                found.append(list(self.items(part, item)))
-            else:
-                found.append(self.expression(item))
-        return found
+    def evaluate(self, node: ast.expr) -> None:
+        """An expression whose value nobody wants."""
+        if isinstance(node, Ask) and node.prim in _WITHOUT_RESULT:
+            operands = [self.expression(operand) for operand in node.operands]
+            self.op(node, node.prim, *operands, results=0).attrs.update(node.attrs)
+        elif not isinstance(node, ast.Constant):
+            self.expression(node)
 
-    def store_items(self, targets: Sequence[ast.expr], items: Sequence[object]) -> None:
-        for target, item in zip(targets, items, strict=True):
-            if isinstance(item, list):
-                assert isinstance(target, ast.Tuple | ast.List)
-                self.store_items(target.elts, item)
-            else:
-                assert isinstance(item, Value)
-                self.store(target, item)
-
-    def store(self, target: ast.expr, value: Value) -> None:
-        """Bind a target: a name, or a tuple of targets."""
-        match target:
-            case ast.Name():
-                self.assign_name(target, value)
-            case ast.Tuple() | ast.List():
-                for part in target.elts:
-                    if isinstance(part, ast.Starred):
-                        self.refuse(part, *EXPRESSIONS["Starred"])
-                op = self.op(target, "py.unpack", value, results=len(target.elts))
-                op.attrs["count"] = len(target.elts)
-                for part, item in zip(target.elts, op.results, strict=True):
-                    self.store(part, item)
-            case ast.Subscript():
-                subject = self.expression(target.value)
-                index = self.expression(target.slice)
-                self.op(target, "py.setitem", subject, index, value, results=0)
-            case _:
-                self.refuse_target(target)
-
-    def refuse_target(self, target: ast.expr) -> NoReturn:
-        if isinstance(target, ast.Attribute):
-            self.refuse(
-                target, "attributes cannot be assigned yet", "objects are only read in compiled code",
-                "return the new value, or keep it in a local variable",
-            )  # fmt: skip
-        self.refuse(target, *EXPRESSIONS["Starred"])
-
-    def assign_name(self, target: ast.Name, value: Value) -> None:
-        kind = self.scope.declared.get(target.id)
-        if kind is not None:
-            self.refuse_declared(target, target.id, kind)
-        self.bind(target.id, value)
-
-    def refuse_declared(self, node: ast.AST, name: str, kind: str) -> NoReturn:
-        outer = "a global" if kind == "global" else "a variable of the function around"
-        self.refuse(
-            node, f"the {kind} name '{name}' is assigned", f"{outer} can be read here but not changed",
-            "return the new value and let the caller store it",
-        )  # fmt: skip
-
-    def augment_item(self, s: ast.AugAssign, target: ast.Subscript) -> None:
-        """x[i] += v: x and i once, then the old item, then v."""
-        subject = self.expression(target.value)
-        index = self.expression(target.slice)
-        old = self.make(target, "py.subscript", subject, index)
-        value = self.expression(s.value)
-        self.op(s, "py.inplace_item", subject, index, old, value, results=0).attrs["operator"] = OPERATORS[type(s.op)]
-
-    def augment(self, s: ast.AugAssign) -> None:
-        if isinstance(s.target, ast.Subscript):
-            return self.augment_item(s, s.target)
-        if not isinstance(s.target, ast.Name):
-            self.refuse_target(s.target)
-        kind = self.scope.declared.get(s.target.id)
-        if kind is not None:
-            self.refuse_declared(s.target, s.target.id, kind)
-        old = self.read(s.target)
-        value = self.expression(s.value)
-        self.assign_name(s.target, self.make(s, "py.inplace", old, value, operator=OPERATORS[type(s.op)]))
-        return None
 
     def raise_exception(self, s: ast.Raise) -> None:
         if s.exc is None:
-            self.refuse(
-                s, "a bare `raise` is not supported", "there is no exception being handled here",
-                'name the exception: raise ValueError("...")',
-            )  # fmt: skip
-        if s.cause is not None and not (isinstance(s.cause, ast.Constant) and s.cause.value is None):
-            self.refuse(
-                s.cause, "`raise ... from` is not supported", "a cause cannot be attached in compiled code",
-                "leave out `from ...`",
-            )  # fmt: skip
-        self.diverge(s, self.expression(s.exc))
+            if self.handling is None:
+                self.refuse(
+                    s, "a bare `raise` stands outside an `except` block", "there is no exception being handled here",
+                    'name the exception: raise ValueError("...")',
+                )  # fmt: skip
+            self.leave_raising(self.make(s, "py.reraise", self.handling))
+        elif s.cause is None:
+            self.diverge(s, self.expression(s.exc))
+        else:
+            exception = self.expression(s.exc)
+            cause = self.expression(s.cause)
+            self.leave_raising(self.make(s, "py.raise", exception, cause))
 
     def diverge(self, s: ast.stmt, exception: Value) -> None:
-        self.state.never = self.make(s, "py.raise", exception)
+        self.leave_raising(self.make(s, "py.raise", exception))
+
+    def leave_raising(self, never: Value) -> None:
+        """What follows is not reached; `never` stands for whatever is merged later."""
+        self.state.never = never
         self.state.flags["done"] = True
 
     def assertion(self, s: ast.Assert) -> None:
@@ -306,7 +226,7 @@ class Statements(Functions):
         condition = self.condition(s.test)
         if s.msg is None:
             self.op(s, "py.assert", condition, results=0)
-        elif isinstance(s.msg, ast.Constant | ast.JoinedStr):
+        elif all(isinstance(part, ast.Constant | ast.JoinedStr) for part in ast.walk(s.msg)):
             self.op(s, "py.assert", condition, self.expression(s.msg), results=0)
         else:
             holds = self.branch(lambda: None)
@@ -343,11 +263,3 @@ class Statements(Functions):
                 if alias.asname is None and "." in alias.name:  # `import a.b` binds a
                     value = self.make(s, "py.import", module=bound, name="")
             self.assign_name(ast.copy_location(ast.Name(id=bound, ctx=ast.Store()), s), value)
-
-
-def _matches(target: ast.expr, value: ast.expr) -> bool:
-    """Whether a tuple of targets meets a literal tuple of as many values, none of either starred."""
-    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
-        return False
-    starred = any(isinstance(part, ast.Starred) for part in [*target.elts, *value.elts])
-    return len(target.elts) == len(value.elts) and not starred

@@ -4,15 +4,33 @@ from collections.abc import Callable
 from types import FunctionType
 
 from pullback.infer import (  # fill the registry
+    complex_functions,
+    construct,
+    container_texts,
     creation,
     derivatives,
+    dict_makers,
+    dicts,
+    elements,
     extrema,
+    hashes,
+    iteration,
+    kinds,
+    library,
+    linearized,
+    list_makers,
+    list_methods,
     math_functions,
     numpy_functions,
+    object_texts,
     python_functions,
     reductions,
+    sets,
     shapes,
+    stopped,
+    texts,
 )
+from pullback.infer.backward import Backward
 from pullback.infer.engine import Options, Session
 from pullback.infer.entry import Entry, Request, infer_entry
 from pullback.infer.ops import Inference
@@ -23,11 +41,19 @@ from pullback.runtime.state import NOTHING_HELD, Held
 __all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
 
 DEFAULT = Options()
-_MEANINGS = (creation, derivatives, extrema, math_functions, numpy_functions, python_functions, reductions, shapes)
+_MEANINGS = (
+    complex_functions, construct, container_texts, creation, derivatives, dict_makers, dicts, elements, extrema, hashes,
+    iteration, kinds, library, linearized, list_makers, list_methods, math_functions, numpy_functions, object_texts,
+    python_functions, reductions, sets, shapes, stopped, texts,
+)  # fmt: skip
 
 
 def new_session(
-    parse: Callable[[FunctionType], Function], options: Options = DEFAULT, held: Held = NOTHING_HELD
-) -> Session:
-    """A compilation that has seen nothing yet; `parse` is the front end, `held` what places outside hold."""
-    return Session(parse, Inference, options, held)
+    parse: Callable[[FunctionType], Function], options: Options = DEFAULT, held: Held = NOTHING_HELD,
+    transform: Callable[[Function], Function] | None = None,
+) -> Session:  # fmt: skip
+    """A compilation that has seen nothing yet; `parse` is the front end, `held` what places outside hold.
+
+    transform: makes functions return backpropagators, where derivatives are to be closures.
+    """
+    return Session(parse, Inference, options, held, backward=None if transform is None else Backward(transform))

@@ -131,7 +131,7 @@ def _help(full: str, name: str) -> str:
 
 def missing_import(name: str) -> str:
     """Where a name that is not defined may have been meant to come from."""
-    if name in ("math", "numpy"):
+    if name in ("math", "cmath", "numpy"):
         return f"write `import {name}` at the top of the file"
     if name == "np":
         return "write `import numpy as np` at the top of the file"

@@ -7,45 +7,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from pullback.infer.calls import call_builtin
+from pullback.infer.complexes import complex_binary, complex_unary
+from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
+from pullback.infer.enums import as_plain
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, fitted, promote
-from pullback.infer.samples import BINARY, UNARY, python_error
-from pullback.infer.values import AV, MISSING
+from pullback.infer.protocols import binary_method, binary_of_whole, is_left_operand, unary_method
+from pullback.infer.registry import HANDLERS
+from pullback.infer.samples import BINARY, UNARY, python_error, python_message
+from pullback.infer.texts import concatenated, percent, repeated_text
+from pullback.infer.values import AV, MISSING, members
 from pullback.ir.node import Value
 from pullback.types import (
     Array,
     Builtin,
     Closure,
+    Complex,
+    Dict,
     DType,
+    Iterator,
     List,
     NoneType,
     Number,
+    Ref,
     Str,
+    Text,
     Tuple,
     Type,
     show,
-    with_items,
 )
 
 __all__ = ["DIVISION", "OVERFLOW", "binary", "number_binary", "power", "python_message", "unary"]
 
+MOST_PAIRS = 8  # of types of two operands that are tried each with each, where the left one has a special method
 MOST_ITEMS = 1000  # of a repeated tuple
 MOST_POWI = 32  # literal exponents up to this are expanded to multiplications
-
-
-def python_message(operation: Callable[[], object]) -> str:
-    """The message of the running Python for an error, so that ours is the same."""
-    try:
-        operation()
-    except (ArithmeticError, ValueError) as error:
-        return str(error)
-    raise AssertionError("the operation did not fail")
 
 
 _ZERO = 0
@@ -62,11 +65,19 @@ _BITS = {"&": "and_", "|": "or_", "^": "xor_"}
 _SHIFTS = {"<<": "shl", ">>": "shr"}
 
 
+METHODS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+           "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift"}  # fmt: skip
+
+
 def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     """`a operator b` for any abstract values."""
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        x, y = (as_number(cx, av) for av in operands)
+        if (found := binary_method(cx, operator, *operands)) is not None:
+            return found
+        x, y = (as_number(cx, as_plain(cx, av)) for av in operands)
         if operator == "@":
+            if isinstance(x.type, Complex) or isinstance(y.type, Complex):
+                return call_builtin(cx, "numpy.matmul", [x, y], {})
             return matmul(cx, x, y)
         match x.type, y.type:
             case Number(), Number():
@@ -74,20 +85,41 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
             case (Array() | Number(), Array() | Number()):
                 pair = fitted(cx, [x, y])
                 return elementwise(cx, pair, lambda cx, items: number_binary(cx, operator, *items))
-            case (Tuple(p), Tuple(q)) | (List(p), List(q)) if operator == "+":
-                return AV(with_items(x.type, (*p, *q)), (*x.values, *y.values))
+            case (Tuple(p), Tuple(q)) if operator == "+":
+                return AV(Tuple((*p, *q)), (*x.values, *y.values))
+            case (List(), List()) if operator == "+":
+                return HANDLERS["list.joined"](cx, [x, y], {})
+            case (Dict(), Dict()) if operator == "|":
+                return HANDLERS["dict.joined"](cx, [x, y], {})
+            case (Iterator("dict_keys"), _) if operator in ("&", "|", "-", "^"):
+                return binary(cx, operator, HANDLERS["builtins.set"](cx, [x], {}), y)
+            case (Ref(), _) if (found := special(cx, f"__{METHODS[operator]}__", x, y)) is not None:
+                return found
+            case (_, Ref()) if (found := special(cx, f"__r{METHODS[operator]}__", y, x)) is not None:
+                return found
             case (Tuple() | List(), Number(DType.I64 | DType.BOOL)) if operator == "*":
                 return _repeated(cx, x, y)
             case (Number(DType.I64 | DType.BOOL), Tuple() | List()) if operator == "*":
                 return _repeated(cx, y, x)
-            case Str(p), Str(q) if operator == "+":
-                return AV(Str(p + q), (), p + q)
+            case (Complex(), _) | (_, Complex()):
+                return complex_binary(cx, operator, x, y)
+            case (Str() | Text(), Str() | Text()) if operator == "+":
+                return concatenated(cx, x, y)
+            case (Str() | Text(), Number(DType.I64 | DType.BOOL)) if operator == "*":
+                return repeated_text(cx, x, y)
+            case (Number(DType.I64 | DType.BOOL), Str() | Text()) if operator == "*":
+                return repeated_text(cx, y, x)
+            case (Str() | Text(), _) if operator == "%":
+                return percent(cx, x, y)
         raise cx.error(
             f"unsupported operand types for {operator}: {show(x.type)} and {show(y.type)}",
             f"{operator} has no meaning for these types", _operand_help(operator, x.type, y.type),
             raised=python_error(BINARY[operator], x.type, y.type),
         )  # fmt: skip
 
+    pairs = len(members(a)) * len(members(b))
+    if pairs > MOST_PAIRS and all(is_left_operand(cx, m, operator, b.type) for m in members(a)):
+        return dispatch(cx, [a], lambda cx, operands: binary_of_whole(cx, operator, operands[0], b, rule))
     return dispatch(cx, [a, b], rule)
 
 
@@ -95,12 +127,9 @@ def _repeated(cx: Frame, sequence: AV, times: AV) -> AV:
     """A tuple or list several times over."""
     assert isinstance(sequence.type, Tuple | List)
     count = cx.literal_of(times)
-    if not isinstance(count, int) or count * len(sequence.type.items) > MOST_ITEMS:
-        raise cx.error(
-            f"{show(sequence.type)} cannot be repeated here", "the number of items is not known while compiling",
-            f"write the number, up to {MOST_ITEMS} items, or make an array with np.full",
-        )  # fmt: skip
-    return AV(with_items(sequence.type, sequence.type.items * count), sequence.values * count)
+    if isinstance(sequence.type, List) or not isinstance(count, int) or count * len(sequence.type.items) > MOST_ITEMS:
+        return HANDLERS["list.repeated"](cx, [sequence, times], {})
+    return AV(Tuple(sequence.type.items * count), sequence.values * count)
 
 
 def _operand_help(operator: str, x: Type, y: Type) -> str:
@@ -108,8 +137,8 @@ def _operand_help(operator: str, x: Type, y: Type) -> str:
     kinds = {type(x), type(y)}
     if NoneType in kinds:
         return "let every path of the function that gave None return a value"
-    if Str in kinds:
-        return "text cannot be computed in compiled code: pass numbers, float(text) outside the function"
+    if Str in kinds or Text in kinds:
+        return "turn the number into text, str(x), or the text into a number, float(text)"
     if Closure in kinds or Builtin in kinds:
         return "call the function: f(x), not f"
     if kinds == {Tuple, List} and operator == "+":
@@ -290,12 +319,16 @@ def _int_power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
 def unary(cx: Frame, operator: str, a: AV) -> AV:
     """-a, +a, ~a."""
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        x = as_number(cx, operands[0])
+        if (found := unary_method(cx, operator, operands[0])) is not None:
+            return found
+        x = as_number(cx, as_plain(cx, operands[0]))
         match x.type:
             case Number():
                 return _number_unary(cx, operator, x)
             case Array():
                 return elementwise(cx, [x], lambda cx, items: _number_unary(cx, operator, items[0]))
+            case Complex():
+                return complex_unary(cx, operator, x)
         raise cx.error(f"unsupported operand type for unary {operator}: {show(x.type)}",
                        "a number or an array is needed", _operand_help(operator, x.type, x.type),
                        raised=python_error(UNARY[operator], x.type))  # fmt: skip

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pullback.infer.arithmetic import binary, number_binary
+from pullback.infer.arithmetic import METHODS, binary, number_binary
 from pullback.infer.calls import call
+from pullback.infer.complexes import halves, pair_of
+from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, broadcast, shape_text
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import set_fancy
 from pullback.infer.filling import apart, element, fill, writable, write
 from pullback.infer.indexing import subscript
+from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT
+from pullback.infer.lists import is_sequence
 from pullback.infer.numbers import as_number, convert, fitted, promote
+from pullback.infer.protocols import inplace_method
 from pullback.infer.registry import HANDLERS
 from pullback.infer.structures import attribute
 from pullback.infer.values import AV
 from pullback.infer.views import element_indices, fancy_parts, holds_scalar_arrays, index_parts, is_element, view
-from pullback.types import NONE, Array, Builtin, Constant, Dict, DType, List, Number, Tuple, show
+from pullback.types import NONE, Array, Builtin, Complex, Constant, Dict, DType, List, Number, Ref, Tuple, show
 
-__all__ = ["inplace", "inplace_item", "set_item"]
+__all__ = ["delete_item", "inplace", "inplace_item", "set_item"]
 
 
 def set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
@@ -38,11 +43,18 @@ def set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
 
 
 def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
+    if isinstance(subject.type, Ref) and special(cx, "__setitem__", subject, index, value) is not None:
+        return
+    if isinstance(subject.type, Complex):
+        _set_complex(cx, subject, index, value)
+        return
+    if isinstance(subject.type, List | Dict):
+        changed(cx, subject)
     writable(cx, subject)
     if cx.dead:
         return
     parts = index_parts(cx, subject, index)
-    if isinstance(value.type, Tuple | List) and not is_element(subject, parts):
+    if (isinstance(value.type, Tuple | List) or is_sequence(value.type)) and not is_element(subject, parts):
         value = call(cx, AV(Builtin("numpy.array")), [value], {"dtype": attribute(cx, subject, "dtype")})
     if fancy_parts(parts):
         set_fancy(cx, subject, parts, value)
@@ -54,6 +66,27 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
     fill(cx, view(cx, subject, parts), value)
 
 
+def _set_complex(cx: Frame, subject: AV, index: AV, value: AV) -> None:
+    """An item or view of a complex array: both parts."""
+    real, imag = pair_of(cx, value)
+    for target, part in zip(halves(subject), (real, imag), strict=True):
+        _set_item(cx, target, index, part if part is not None else AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0))
+
+
+def delete_item(cx: Frame, subject: AV, index: AV) -> None:
+    """del subject[index]."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        target, where = operands[0], AV(operands[1].type, operands[1].values, index.literal)
+        if isinstance(target.type, List | Dict):
+            changed(cx, target)
+        if special(cx, "__delitem__", target, where) is None:
+            raise cx.type_error(f"{show(target.type)} does not support item deletion", "lists and dicts do")
+        return AV(Tuple(()))
+
+    dispatch(cx, [subject, index], rule)
+
+
 # ------------------------------------------------------------------------------------------- augmented assignment
 
 
@@ -62,6 +95,19 @@ def inplace(cx: Frame, operator: str, subject: AV, value: AV) -> AV:
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         target, other = operands
+        if (isinstance(target.type, List) and operator in ("+", "*")) or (
+            isinstance(target.type, Dict) and operator == "|"
+        ):  # fmt: skip
+            changed(cx, target)
+        if (found := inplace_method(cx, operator, target, other)) is not None:
+            return found
+        if isinstance(target.type, Ref):
+            method = f"__i{METHODS[operator]}__"
+            if (found := special(cx, method, target, other)) is not None:
+                return found
+        if isinstance(target.type, Complex) and isinstance(target.type.real, Array):
+            _set_complex(cx, target, AV(ELLIPSIS, (), Ellipsis), binary(cx, operator, target, other))
+            return target
         if not isinstance(target.type, Array):
             return binary(cx, operator, target, other)
         _inplace_array(cx, operator, target, other)
@@ -123,7 +169,13 @@ def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, valu
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         target, where, item, other = operands
         where = AV(where.type, where.values, index.literal)
-        held = isinstance(target.type, Dict | List) and isinstance(item.type, Array)
+        if isinstance(target.type, Ref | List | Dict) and not isinstance(item.type, Array):
+            _set_item(cx, target, where, inplace(cx, operator, item, other))
+            return AV(Tuple(()))
+        if isinstance(target.type, Complex):
+            _set_complex(cx, target, where, binary(cx, operator, item, other))
+            return AV(Tuple(()))
+        held = isinstance(target.type, Dict | List | Ref) and isinstance(item.type, Array)
         if not held and not isinstance(target.type, Array):
             writable(cx, target)
         copied = not held and (holds_scalar_arrays(where) or fancy_parts(index_parts(cx, target, where)))

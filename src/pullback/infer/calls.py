@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 
-from pullback.infer.advice import nearest
+from pullback.infer.binding import bind
+from pullback.infer.bound import Application, MethodOf, parts
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame, Specialization
 from pullback.infer.lattice import family_of, widen
-from pullback.infer.names import default_values
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, is_exception, prelude, row_of
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
 from pullback.prims.prelude import FUNCTIONS
-from pullback.types import BoxedFunction, Builtin, Closure, Never, Str, Tuple, Type, Union, show, slots
+from pullback.types import BoxedFunction, Builtin, Closure, Iterator, Never, Str, Type, Union, show, slots
 
-__all__ = ["DERIVATIVES", "bind", "call", "call_builtin", "specialized", "specialized_for"]
+__all__ = ["CALLS", "bind", "call", "call_bound", "call_builtin", "specialized", "specialized_for"]
 
-# How values of derivative types are called; the room's module for derivatives puts them here.
-DERIVATIVES: dict[type[Type], Callable[[Frame, AV, Sequence[AV], Mapping[str, AV]], AV]] = {}
+# How values of other types are called; the modules of this room that give these types their meaning put them here.
+CALLS: dict[type[Type], Callable[[Frame, AV, Sequence[AV], Mapping[str, AV]], AV]] = {}
 
 
 def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -33,21 +32,34 @@ def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
     match function.type:
         case Closure(str() as method, _, _):
             return _call_method(cx, method, items_of(function)[0], arguments, keywords)
+        case Closure(MethodOf(name)):
+            return HANDLERS["object.method"](cx, [AV(Str(name)), items_of(function)[0], *arguments], keywords)
+        case Closure(Application()):
+            inner, first, named = parts(function)
+            return call(cx, inner, [*first, *arguments], {**named, **keywords})
         case Closure():
             return _call_closure(cx, function, arguments, keywords)
         case BoxedFunction():
             return _call_boxed(cx, function, arguments, keywords)
         case Builtin(name):
             return call_builtin(cx, name, arguments, keywords)
-    handler = DERIVATIVES.get(type(function.type))
+    handler = CALLS.get(type(function.type))
     if handler is None:
         raise cx.error(f"{show(function.type)} is not callable", "this value is called like a function",
                        raised=python_error(lambda value: value(), function.type))  # fmt: skip
     return handler(cx, function, arguments, keywords)
 
 
+# Meanings that calls of known functions have for values of certain types; None where it is not one of them.
+INTERCEPT: list[Callable[[Frame, str, Sequence[AV], Mapping[str, AV]], AV | None]] = []
+
+
 def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """Call a known function by its public name."""
+    for intercept in INTERCEPT:
+        found = intercept(cx, name, arguments, keywords)
+        if found is not None:
+            return found
     handler = HANDLERS.get(name)
     if handler is not None:
         return handler(cx, arguments, keywords)
@@ -60,28 +72,27 @@ def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mappin
     if name in FUNCTIONS:
         return call(cx, prelude(cx, name), arguments, keywords)
     if is_exception(name):
-        return _exception(cx, name, arguments, keywords)
+        return HANDLERS["exception"](cx, [AV(Builtin(name)), *arguments], keywords)
     raise cx.error(f"{name} cannot be called in compiled code", "this function is not known to pullback")
-
-
-def _exception(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """SomeError("text"): what `raise` takes."""
-    if len(arguments) > 1 or keywords:
-        short = name.removeprefix("builtins.")
-        raise cx.error(f"{short}() takes one string here", f"{len(arguments) + len(keywords)} arguments are given",
-                       f'write one text: {short}("...")')  # fmt: skip
-    parts = [AV(Builtin(name)), *(arguments[:1] or [AV(Str(""))])]
-    return AV(Tuple(tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
 
 
 def _call_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """subject.method(...): the function of the same name with the subject first."""
-    public = name if name in HANDLERS else f"numpy.{name.removeprefix('ndarray.')}"
+    public = name if name in HANDLERS or name in FUNCTIONS else f"numpy.{name.partition('.')[2]}"
     return call_builtin(cx, public, [subject, *arguments], keywords)
 
 
 def _call_closure(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    spec, operands = specialized(cx, function, arguments, keywords)
+    bound = bind(cx, function, arguments, keywords)
+    if function.type.code.untyped.attrs.get("generator"):  # type: ignore[union-attr]
+        parts_ = [function, *bound]
+        return AV(Iterator("generator", tuple(p.type for p in parts_)), tuple(v for p in parts_ for v in p.values))
+    return call_bound(cx, function, bound)
+
+
+def call_bound(cx: Frame, function: AV, bound: Sequence[AV]) -> AV:
+    """The call of a closure with one argument for each parameter; of a generator function, with its consumer too."""
+    spec, operands = specialized_for(cx, function, bound)
     op = cx.e.append(get("call"), operands, attrs={"callee": spec.name}, types=slots(spec.result))
     if isinstance(spec.result, Never):
         return cx.stop()
@@ -123,7 +134,7 @@ def _call_boxed(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapp
         types = tuple(s for t in member.captured for s in slots(t))
         attrs: dict[str, object] = {"name": str(family), "variant": number, "types": types}
         op = cx.e.append(get("unbox"), [function.value], attrs=attrs)
-        return _call_closure(cx, AV(member, tuple(op.results)), arguments, keywords)
+        return call(cx, AV(member, tuple(op.results)), arguments, keywords)
 
     def rest(number: int) -> AV:
         if number == len(members) - 1:
@@ -133,54 +144,3 @@ def _call_boxed(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapp
         return result
 
     return rest(0)
-
-
-def bind(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
-    """Arguments in the order of the parameters, defaults filled in."""
-    assert isinstance(function.type, Closure) and isinstance(function.type.code, Code)
-    code = function.type.code
-    parameters = code.untyped.attrs["parameters"]
-    assert isinstance(parameters, tuple)
-    positional = [name for name, kind, _ in parameters if kind != "keyword_only"]
-    if len(arguments) > len(positional):
-        plural = "" if len(positional) == 1 else "s"
-        were = "was" if len(arguments) == 1 else "were"
-        title = f"{code.name}() takes {len(positional)} positional argument{plural} but {len(arguments)} {were} given"
-        raise cx.type_error(title, "too many arguments", _signature(code))
-    given: dict[str, AV] = dict(zip(positional, arguments, strict=False))
-    for name, av in keywords.items():
-        kind = next((k for n, k, _ in parameters if n == name), None)
-        if kind is None or kind == "positional_only":
-            known = [n for n, k, _ in parameters if k != "positional_only"]
-            help = nearest(name, known) or _signature(code)
-            title = f"{code.name}() got an unexpected keyword argument '{name}'"
-            raise cx.type_error(title, "there is no parameter of this name", help)
-        if name in given:
-            title = f"{code.name}() got multiple values for argument '{name}'"
-            raise cx.type_error(title, "given by position and by name", _signature(code))
-        given[name] = av
-    missing = [name for name, _, has_default in parameters if name not in given and not has_default]
-    if missing:
-        names = " and ".join(f"'{name}'" for name in missing)
-        title = f"{code.name}() missing required argument{'s' if len(missing) > 1 else ''}: {names}"
-        raise cx.type_error(title, f"{len(given)} of {len(parameters)} given", _signature(code))
-    defaults = _defaults(cx, function, code) if len(given) < len(parameters) else {}
-    return [given[name] if name in given else defaults[name] for name, _, _ in parameters]
-
-
-def _signature(code: Code) -> str:
-    """How the function is called, for messages."""
-    parameters = code.untyped.attrs["parameters"]
-    assert isinstance(parameters, tuple)
-    shown = [f"{name}=..." if kind == "keyword_only" or has_default else name for name, kind, has_default in parameters]
-    return f"write {code.name}({', '.join(shown)})"
-
-
-def _defaults(cx: Frame, function: AV, code: Code) -> dict[str, AV]:
-    """Defaults by name: from the function object, or the values a local function captured for them."""
-    python: object = code.python
-    if isinstance(python, FunctionType):
-        return default_values(cx, python)
-    names = [name for name, _, has_default in code.untyped.attrs["parameters"] if has_default]  # type: ignore[attr-defined]
-    values = items_of(function)[len(function.type.captured) - len(names) :] if names else []  # type: ignore[union-attr]
-    return dict(zip(names, values, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pullback.infer import lists
 from pullback.infer.arithmetic import DIVISION
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
@@ -17,7 +18,20 @@ from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.infer.views import array_of, integer
 from pullback.ir.node import Value
-from pullback.types import Array, Builtin, Constant, DType, List, NoneType, Number, Scalar, Tuple, show
+from pullback.types import (
+    NEVER,
+    Array,
+    Builtin,
+    Constant,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Scalar,
+    Tuple,
+    Union,
+    show,
+)  # fmt: skip
 
 __all__ = ["arguments_of", "cast", "dtype_of", "empty", "sizes_of"]
 
@@ -328,6 +342,8 @@ def _leaves(cx: Frame, value: AV) -> tuple[list[int], list[AV]]:
 
 def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
     """An array of the numbers in nested tuples and lists; of rows where the leaves are arrays."""
+    if lists.is_sequence(value.type):
+        return _of_run_time(cx, value, dtype)
     shape, leaves = _leaves(cx, value)
     if any(isinstance(leaf.type, Array) for leaf in leaves):
         rows = call(cx, AV(Builtin("numpy.stack")), [value], {})
@@ -344,6 +360,35 @@ def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
         item = element(cx, fresh, leaf, exact=_is_item(shape, leaf))
         cx.e("array_swap", fresh.value, *_position(cx, number, shape), item)
     return fresh
+
+
+def _of_run_time(cx: Frame, value: AV, dtype: AV | None) -> AV:
+    """An array of a list of run-time length: of numbers, or of rows of them."""
+    found = lists.item_type(value)
+    count = lists.length(cx, value)
+    if found == NEVER:
+        return empty(cx, [count], dtype_of(cx, dtype, DType.F64))
+    rows = [found] if not isinstance(found, Union) else list(found.members)
+    if all(isinstance(row, Number) for row in rows):
+        kind = rows[0]
+        for row in rows[1:]:
+            kind = _both(kind, row)  # type: ignore[arg-type]
+        fresh = empty(cx, [count], dtype_of(cx, dtype, kind.dtype))  # type: ignore[union-attr]
+        return call(cx, prelude(cx, "pullback.fill_from"), [fresh, value], {})
+    return _of_rows(cx, value, count, dtype)
+
+
+def _of_rows(cx: Frame, value: AV, count: Value, dtype: AV | None) -> AV:
+    """The first row, where there is one, tells the shape of all; the array of none is flat, which cannot be said."""
+    start = lists.first_item(cx, value)
+
+    cx.check(cx.e("gt", count, cx.e.integer(0)), "ValueError", "the shape of an array of no rows is not known")
+    row = _array_like(cx, lists.element(cx, start, cx.e.integer(0)))
+    if cx.dead:
+        return row
+    sizes = [count, *array_sizes(cx, row)]
+    fresh = empty(cx, sizes, dtype_of(cx, dtype, _dtype(row)))
+    return call(cx, prelude(cx, "pullback.fill_rows"), [fresh, value], {})
 
 
 def _is_item(shape: Sequence[int], leaf: AV) -> bool:

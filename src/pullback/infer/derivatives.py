@@ -5,17 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pullback.diagnostic import CompileTypeError
-from pullback.infer.calls import DERIVATIVES, bind, specialized_for
+from pullback.infer import by_objects
+from pullback.infer.calls import CALLS, bind, specialized_for
+from pullback.infer.complexes import complex_of, halves, imaginary, pair_of
 from pullback.infer.elementwise import array_sizes
-from pullback.infer.engine import Frame, Specialization
+from pullback.infer.engine import Code, Frame, Specialization
+from pullback.infer.jacobians import KINDS, derivatives_by
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import as_number, convert
+from pullback.infer.planting import concerned, lift_gradient
 from pullback.infer.registry import HANDLERS, Handler
+from pullback.infer.sites import like_sites
+from pullback.infer.table_gradients import twin_name
 from pullback.infer.values import AV, coerce, items_of, zero
-from pullback.infer.wrappers import as_closure
+from pullback.infer.wrappers import as_closure, collects
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
 from pullback.types import (
@@ -23,6 +29,7 @@ from pullback.types import (
     ArrayRef,
     Box,
     Closure,
+    Complex,
     Constant,
     Dict,
     DType,
@@ -34,17 +41,25 @@ from pullback.types import (
     Pullback,
     Scalar,
     Str,
+    Table,
     Transformed,
     Tuple,
     Type,
     Union,
     is_float,
+    rebuilt,
     show,
     slots,
-    with_items,
 )  # fmt: skip
 
-__all__ = ["call_pullback", "call_transformed", "jvp", "transform", "vjp"]
+__all__ = [
+    "BY_CLOSURES", "argument_positions", "bound_to", "call_pullback", "call_transformed", "cotangent_slots",
+    "float_slots", "is_single", "jvp", "like_primal", "no_pair", "not_scalar", "plain_target", "target_of", "transform",
+    "vjp",
+]  # fmt: skip
+
+# What takes the place of requests where derivatives are closures; the room's module for them puts it here.
+BY_CLOSURES: dict[str, Callable[..., AV]] = {}
 
 
 def transform(cx: Frame, kind: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -81,61 +96,94 @@ def call_transformed(cx: Frame, function: AV, arguments: Sequence[AV], keywords:
     """grad(f)(...) or value_and_grad(f)(...)."""
     assert isinstance(function.type, Transformed)
     kind, options = function.type.kind, dict(function.type.options)
-    target, bound = _target(cx, AV(function.type.function, function.values), arguments, keywords)
-    positions = _argnums(cx, target, options, len(bound))
-    spec, operands = specialized_for(cx, target, bound)
-    if isinstance(spec.result, Never):
-        return cx.stop()
-    first = len(target.values)
-    wrt = _wrt(cx, target, bound, positions, first)
+    target, bound = target_of(cx, AV(function.type.function, function.values), arguments, keywords)
+    positions = argument_positions(cx, target, options, len(bound))
+    if kind in KINDS:
+        return derivatives_by(cx, kind, target, bound, positions, single=is_single(options))
+    if cx.session.backward is not None:
+        return BY_CLOSURES["grad"](cx, function.type, target, bound)
     has_aux = bool(options.get("has_aux"))
-    outputs = _outputs(cx, kind, target, spec, has_aux)
-    types = [*slots(spec.result), *(_gradient_slot(operands[i]) for i in wrt)]
-    attrs: dict[str, object] = {"callee": spec.name, "wrt": tuple(wrt), "outputs": outputs}
-    op = cx.e.append(get("value_and_grad"), operands, attrs=attrs, types=types)
-    width = len(slots(spec.result))
-    value = AV(spec.result, tuple(op.results[:width]))
-    slot_gradients = dict(zip(wrt, op.results[width:], strict=True))
-    gradients = _gradients(cx, bound, positions, first, slot_gradients)
-    result = gradients[0] if _single(options) else _pack(gradients)
+    if concerned([bound[position].type for position in positions]):
+        lifted = lift_gradient(cx, target, bound, positions)
+        value, found, twins = _value_and_gradients(
+            cx, kind, lifted.target, lifted.bound, lifted.positions, has_aux, lifted.tables
+        )
+        gradients = [] if cx.dead else lifted.gradients(cx, positions, found, twins)
+    else:
+        value, gradients, _ = _value_and_gradients(cx, kind, target, bound, positions, has_aux)
+    if cx.dead:
+        return value
+    result = gradients[0] if is_single(options) else _pack(gradients)
     if kind == "value_and_grad":
         return _pack([value, result])
     return _pack([result, items_of(value)[1]]) if has_aux else result
 
 
-def _single(options: Mapping[str, object]) -> bool:
+def _value_and_gradients(
+    cx: Frame, kind: str, target: AV, bound: Sequence[AV], positions: Sequence[int], has_aux: bool,
+    tables: tuple[str, ...] = (),
+) -> tuple[AV, list[AV], list[Value]]:  # fmt: skip
+    """The value of a call, its gradients by the arguments at some positions, and by tables (`table_gradients`)."""
+    spec, operands = specialized_for(cx, target, bound)
+    if isinstance(spec.result, Never):
+        return _only_raises(cx, spec, operands), [], []
+    first = len(target.values)
+    wrt = float_slots(cx, target, bound, positions, first)
+    outputs = _outputs(cx, kind, target, spec, has_aux)
+    twins = [Table(twin_name(name)) for name in tables]
+    types = [*slots(spec.result), *(_gradient_slot(operands[i]) for i in wrt), *twins]
+    attrs: dict[str, object] = {"callee": spec.name, "wrt": tuple(wrt), "outputs": outputs}
+    if tables:
+        attrs["tables"] = tables
+    op = cx.e.append(get("value_and_grad"), operands, attrs=attrs, types=types)
+    width = len(slots(spec.result))
+    value = AV(spec.result, tuple(op.results[:width]))
+    end = len(op.results) - len(tables)
+    slot_gradients = dict(zip(wrt, op.results[width:end], strict=True))
+    return value, _gradients(cx, bound, positions, first, slot_gradients), op.results[end:]
+
+
+def _only_raises(cx: Frame, spec: Specialization, operands: Sequence[Value]) -> AV:
+    """The call of a function that never returns."""
+    cx.e.append(get("call"), operands, attrs={"callee": spec.name}, types=())
+    return cx.stop()
+
+
+def is_single(options: Mapping[str, object]) -> bool:
     """One gradient, not a tuple of them: one number or one name was asked for."""
     if options.get("argnames"):
         return isinstance(options["argnames"], str) and "argnums" not in options
     return isinstance(options.get("argnums", 0), int)
 
 
-def _plain(cx: Frame, function: AV, count: int) -> AV:
+def plain_target(cx: Frame, function: AV, count: int) -> AV:
     """A function to differentiate: a closure, or a wrapper around what is not one (a builtin, another transform)."""
-    if isinstance(function.type, Closure) and not isinstance(function.type.code, str):
+    if isinstance(function.type, Closure) and isinstance(function.type.code, Code) and not collects(function.type):
         return function
     return as_closure(cx, function, count)
 
 
-def _target(
+def target_of(
     cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]
 ) -> tuple[AV, list[AV]]:
     """The function to differentiate and its arguments, bound as the plain function at the bottom binds them."""
     bottom = function.type
     while isinstance(bottom, Transformed):
         bottom = bottom.function
-    if isinstance(bottom, Closure) and not isinstance(bottom.code, str):
-        bound = _bound(cx, AV(bottom, function.values), arguments, keywords)
-        return _plain(cx, function, len(bound)), bound
-    target = _plain(cx, function, len(arguments))
-    return target, _bound(cx, target, arguments, keywords)
+    if isinstance(bottom, Closure) and isinstance(bottom.code, Code) and not collects(bottom):
+        bound = bound_to(cx, AV(bottom, function.values), arguments, keywords)
+        return plain_target(cx, function, len(bound)), bound
+    target = as_closure(cx, function, len(arguments), tuple(keywords))
+    return target, bound_to(cx, target, arguments, keywords)
 
 
-def _bound(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
+def bound_to(cx: Frame, target: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:
+    """The arguments of a call, one per parameter; known bools as numbers."""
     return [as_number(cx, av) if isinstance(av.type, Constant) else av for av in bind(cx, target, arguments, keywords)]
 
 
-def _argnums(cx: Frame, target: AV, options: Mapping[str, object], count: int) -> list[int]:
+def argument_positions(cx: Frame, target: AV, options: Mapping[str, object], count: int) -> list[int]:
+    """The arguments that `argnums` and `argnames` name."""
     assert isinstance(target.type, Closure)
     parameters = target.type.code.untyped.attrs["parameters"]  # type: ignore[attr-defined]
     names = [name for name, _, _ in parameters]
@@ -159,7 +207,7 @@ def _argnums(cx: Frame, target: AV, options: Mapping[str, object], count: int) -
     return positions
 
 
-def _wrt(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int], first: int) -> list[int]:
+def float_slots(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int], first: int) -> list[int]:
     """The float slots of the differentiated arguments, as indices of the callee's parameters."""
     assert isinstance(target.type, Closure)
     parameters = target.type.code.untyped.attrs["parameters"]  # type: ignore[attr-defined]
@@ -192,13 +240,15 @@ def _float_instead(name: str, type_: Type) -> tuple[str, str]:
     return "there is nothing to differentiate by", "choose another argument with argnums"
 
 
-def _no_pair(cx: Frame, target: AV, result: Type) -> CompileTypeError:
+def no_pair(cx: Frame, target: AV, result: Type) -> CompileTypeError:
+    """The error for has_aux=True of a function that does not return a pair."""
     assert isinstance(target.type, Closure)
     return cx.type_error(f"has_aux=True: {target.type.name}() must return (value, aux)", f"it returns {show(result)}",
                          "write return value, aux, or leave out has_aux")  # fmt: skip
 
 
-def _not_scalar(cx: Frame, kind: str, name: str, loss: Type) -> CompileTypeError:
+def not_scalar(cx: Frame, kind: str, name: str, loss: Type) -> CompileTypeError:
+    """The error for the gradient of something that is not one float."""
     members = loss.members if isinstance(loss, Union) else (loss,)
     if any(isinstance(m, NoneType) for m in members):
         help = "let every path end with `return` and a float"
@@ -216,12 +266,12 @@ def _outputs(cx: Frame, kind: str, target: AV, spec: Specialization, has_aux: bo
     loss = spec.result
     if has_aux:
         if not isinstance(loss, Tuple) or len(loss.items) != 2:
-            raise _no_pair(cx, target, spec.result)
+            raise no_pair(cx, target, spec.result)
         loss = loss.items[0]
     members = loss.members if isinstance(loss, Union) else (loss,)
     numbers = all(isinstance(m, Number | Constant) for m in members)
     if not numbers or not any(is_float(m) for m in slots(loss)):
-        raise _not_scalar(cx, kind, target.type.name, loss)
+        raise not_scalar(cx, kind, target.type.name, loss)
     return tuple(i for i, m in enumerate(slots(loss)) if is_float(m))
 
 
@@ -248,12 +298,15 @@ def _gradients(
     for position in positions:
         av = bound[position]
         given = [found.get(starts[position] + i) for i in range(len(av.values))]
-        result.append(_like(cx, av, given))
+        result.append(like_primal(cx, av, given))
     return result
 
 
-def _like(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
-    """A gradient of the structure of its primal: floats from `given`, typed zeros for ints and bools."""
+def like_primal(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
+    """A gradient of the structure of its primal: floats from `given`, typed zeros for ints and bools.
+
+    By a complex value it is df/da + i df/db, the direction of steepest ascent.
+    """
     match primal.type:
         case Number(dtype, weak):
             if given[0] is not None:
@@ -265,6 +318,8 @@ def _like(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
                 return AV(Array(dtype, rank, True, ones=primal.type.ones), (given[0],))
             zeros = cx.e("array_zeros", *array_sizes(cx, primal), dtype=dtype)
             return AV(Array(dtype, rank, True, ones=primal.type.ones), (zeros,))
+        case Complex():
+            return _like_complex(cx, primal, given)
         case Tuple() | List() | Dict():
             return _like_items(cx, primal, given)
         case Union():
@@ -280,19 +335,26 @@ def _zero_int(cx: Frame, value: Value) -> Value:
     return cx.e.like(0, value) if isinstance(value.type, Scalar) else value
 
 
+def _like_complex(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
+    half = len(given) // 2
+    pairs = zip(halves(primal), (given[:half], given[half:]), strict=True)
+    real, imag = (like_primal(cx, part, values) for part, values in pairs)
+    return complex_of(real, imag)
+
+
 def _like_items(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
-    parts: list[AV] = []
+    found: list[AV] = []
     position = 0
     for item in items_of(primal):
         width = len(item.values)
-        parts.append(_like(cx, item, given[position : position + width]))
+        found.append(like_primal(cx, item, given[position : position + width]))
         position += width
-    types = tuple(p.type for p in parts)
-    values = tuple(v for p in parts for v in p.values)
+    types = tuple(p.type for p in found)
+    values = tuple(v for p in found for v in p.values)
     if isinstance(primal.type, Dict):
         return AV(Dict(primal.type.keys, types), values)
     assert isinstance(primal.type, Tuple | List)
-    return AV(with_items(primal.type, types), values)
+    return AV(like_sites(rebuilt(primal.type, types)), values)
 
 
 def _pack(items: Sequence[AV]) -> AV:
@@ -313,11 +375,23 @@ def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     primals, tangents = _sequence(cx, given["primals"], "primals"), _sequence(cx, given["tangents"], "tangents")
     if len(primals) != len(tangents):
         raise cx.type_error(f"jvp(): {len(primals)} primals but {len(tangents)} tangents", "one tangent per primal")
-    target = _plain(cx, given["fun"], len(primals))
-    bound = _bound(cx, target, primals, {})
+    target = plain_target(cx, given["fun"], len(primals))
+    bound = bound_to(cx, target, primals, {})
+    result = specialized_for(cx, target, bound)[0].result
+    types = [av.type for av in bound[: len(tangents)]]
+    if not concerned([*types, result]):
+        return _jvp(cx, target, bound, tangents)
+    return by_objects.jvp(cx, target, bound, tangents, result, _jvp)
+
+
+def _jvp(
+    cx: Frame, target: AV, bound: Sequence[AV], tangents: Sequence[AV], tables: tuple[str, ...] = (),
+    twins: Sequence[Value] = (),
+) -> AV:  # fmt: skip
+    """(value, tangent) of a call; arguments without a tangent are defaults.  `twins`: tangents of tables."""
     spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
-        return cx.stop()
+        return _only_raises(cx, spec, operands)
     first = len(target.values)
     wrt = [i for i in range(first, len(operands)) if is_float(_some(operands[i]))]
     # defaults take no tangent
@@ -330,11 +404,13 @@ def jvp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     results = slots(spec.result)
     types = [*results, *(_tangent_machine(m) for m in results if is_float(m))]
     attrs: dict[str, object] = {"callee": spec.name, "wrt": tuple(used)}
-    op = cx.e.append(get("jvp"), [*operands, *values], attrs=attrs, types=types)
+    if tables:
+        attrs["tables"] = tables
+    op = cx.e.append(get("jvp"), [*operands, *values, *twins], attrs=attrs, types=types)
     out = AV(spec.result, tuple(op.results[: len(results)]))
     floats = iter(op.results[len(results) :])
     slot_tangents = [next(floats) if is_float(m) else None for m in results]
-    return _pack([out, _like(cx, out, slot_tangents)])
+    return _pack([out, like_primal(cx, out, slot_tangents)])
 
 
 def _tangent_machine(machine: Machine) -> Machine:
@@ -374,6 +450,10 @@ def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | No
                 raise _unlike(cx, "tangent", primal.type, tangent.type)
             _same_shape(cx, primal, tangent)
             return [tangent.value]
+        case Complex():
+            (a, b), (da, db) = halves(primal), pair_of(cx, tangent)
+            found = _tangent_slots(cx, a, da)
+            return [*found, *_tangent_slots(cx, b, db if db is not None else imaginary(cx, da))]
         case Tuple(items) | List(items) | Dict(_, items):
             if type(tangent.type) is not type(primal.type) or len(items_of(tangent)) != len(items):
                 raise _unlike(cx, "tangent", primal.type, tangent.type)
@@ -410,26 +490,42 @@ def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     has_aux = "has_aux" in keywords and bool(_static(cx, keywords["has_aux"], "has_aux"))
     if not arguments or set(keywords) - {"has_aux"}:
         raise cx.type_error("vjp() takes a function, its arguments and has_aux", "", "write vjp(f, x, y)")
-    target = _plain(cx, arguments[0], len(arguments) - 1)
-    bound = _bound(cx, target, arguments[1:], {})
+    target = plain_target(cx, arguments[0], len(arguments) - 1)
+    bound = bound_to(cx, target, arguments[1:], {})
+    if cx.session.backward is not None:
+        return BY_CLOSURES["vjp"](cx, target, bound, has_aux)
+    count = len(arguments) - 1
+    result = specialized_for(cx, target, bound)[0].result
+    if has_aux and not (isinstance(result, Never) or (isinstance(result, Tuple) and len(result.items) == 2)):
+        raise no_pair(cx, target, result)
+    if concerned([*(av.type for av in bound[:count]), result]):
+        found = by_objects.vjp(cx, target, bound, count, result, _vjp)
+    else:
+        found = _vjp(cx, target, bound, count)
+    if cx.dead or not has_aux:
+        return found
+    out, pull = items_of(found)
+    value, aux = items_of(out)
+    return _pack([value, pull, aux])
+
+
+def _vjp(cx: Frame, target: AV, bound: Sequence[AV], count: int, tables: tuple[str, ...] = ()) -> AV:
+    """(value, pullback) of a call; the arguments after the first `count` are defaults.  `tables`: see `pulled`."""
     spec, operands = specialized_for(cx, target, bound)
     if isinstance(spec.result, Never):
-        return cx.stop()
-    first, given = len(target.values), bound[: len(arguments) - 1]
+        return _only_raises(cx, spec, operands)
+    first, given = len(target.values), bound[:count]
     end = first + sum(len(av.values) for av in given)  # defaults take no cotangent
     wrt = tuple(i for i in range(first, end) if is_float(_some(operands[i])))
     box = cx.session.unique(f"residuals_{spec.name}")
     attrs: dict[str, object] = {"callee": spec.name, "wrt": wrt, "box": box}
+    if tables:
+        attrs["tables"] = tables
     op = cx.e.append(get("vjp"), operands, attrs=attrs, types=[*slots(spec.result), Box(box)])
     out = AV(spec.result, tuple(op.results[:-1]))
     gradient_type = Tuple(tuple(_gradient_type(av.type) for av in given))
     kind = Pullback(box, spec.name, wrt, spec.result, gradient_type)
     pull = AV(kind, (op.results[-1], *_float_sizes(cx, op.results[:-1])))
-    if has_aux:
-        if not isinstance(spec.result, Tuple) or len(spec.result.items) != 2:
-            raise _no_pair(cx, target, spec.result)
-        value, aux = items_of(out)
-        return _pack([value, pull, aux])
     return _pack([out, pull])
 
 
@@ -440,8 +536,10 @@ def _gradient_type(type_: Type) -> Type:
             return WEAK_INT
         case Array(dtype, rank, _):
             return Array(dtype, rank, True, ones=type_.ones)
+        case Complex(real, imag):
+            return Complex(_gradient_type(real), _gradient_type(imag))
         case Tuple(items) | List(items):
-            return with_items(type_, tuple(map(_gradient_type, items)))
+            return like_sites(rebuilt(type_, tuple(map(_gradient_type, items))))
         case Dict(keys, items):
             return Dict(keys, tuple(map(_gradient_type, items)))
         case _:
@@ -450,35 +548,43 @@ def _gradient_type(type_: Type) -> Type:
 
 def call_pullback(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """pull(cotangent) -> one gradient per primal."""
-    kind = function.type
-    assert isinstance(kind, Pullback)
     if len(arguments) != 1 or keywords:
         raise cx.type_error("a pullback takes one cotangent, of the structure of the result",
                             f"{len(arguments) + len(keywords)} arguments are given")  # fmt: skip
+    return pulled(cx, function, arguments[0])[0]
+
+
+def pulled(cx: Frame, function: AV, cotangent: AV, tables: tuple[str, ...] = ()) -> tuple[AV, list[Value]]:
+    """The gradients that a pullback gives, and those by tables that it was made for (`table_gradients`)."""
+    kind = function.type
+    assert isinstance(kind, Pullback)
     out_type = kind.result
     wanted = slots(out_type)
-    cotangents = _cotangent_slots(cx, out_type, arguments[0])
+    cotangents = cotangent_slots(cx, out_type, cotangent)
     floats = [c for c, m in zip(cotangents, wanted, strict=True) if is_float(m)]
     missing = [i for i, c in enumerate(floats) if c is None]
     if missing:
-        raise _unlike(cx, "cotangent", out_type, arguments[0].type)
+        raise _unlike(cx, "cotangent", out_type, cotangent.type)
     for given, size in zip(_float_sizes(cx, [c for c in floats if c is not None]), function.values[1:], strict=True):
         _same_size(cx, size, given)
     gradient_slots = slots(kind.gradients)
     found_types = [m for m in gradient_slots if is_float(m)]
     attrs: dict[str, object] = {"callee": kind.callee, "wrt": kind.wrt, "box": kind.box}
+    if tables:
+        attrs["tables"] = tables
     operands = [function.values[0], *(c for c in floats if c is not None)]
-    op: Op = cx.e.append(get("pullback"), operands, attrs=attrs, types=found_types)
+    types = [*found_types, *(Table(twin_name(name)) for name in tables)]
+    op: Op = cx.e.append(get("pullback"), operands, attrs=attrs, types=types)
     values = iter(op.results)
     rest = [next(values) if is_float(m) else _typed_zero(cx, m) for m in gradient_slots]
-    return AV(kind.gradients, tuple(rest))
+    return AV(kind.gradients, tuple(rest)), op.results[len(found_types) :]
 
 
 def _typed_zero(cx: Frame, machine: Machine) -> Value:
     return zero(cx.e, machine)
 
 
-def _cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
+def cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
     """Cotangents slot by slot for a result of type `out`."""
     match out:
         case Number(dtype, _):
@@ -494,10 +600,13 @@ def _cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
             if not isinstance(cotangent.type, Array) or (cotangent.type.dtype, cotangent.type.rank) != (dtype, rank):
                 raise _unlike(cx, "cotangent", out, cotangent.type)
             return [cotangent.value]
+        case Complex(real, imag):
+            a, b = pair_of(cx, cotangent)
+            return [*cotangent_slots(cx, real, a), *cotangent_slots(cx, imag, imaginary(cx, a) if b is None else b)]
         case Tuple(items) | List(items) | Dict(_, items):
             if type(cotangent.type) is not type(out) or len(items_of(cotangent)) != len(items):
                 raise _unlike(cx, "cotangent", out, cotangent.type)
-            return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in _cotangent_slots(cx, t, c)]
+            return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in cotangent_slots(cx, t, c)]
         case Union():
             number = as_number(cx, cotangent)
             if not isinstance(number.type, Number):
@@ -514,7 +623,9 @@ def _transform(kind: str) -> Handler:
 
 HANDLERS.update({
     "pullback.grad": _transform("grad"), "pullback.value_and_grad": _transform("value_and_grad"), "pullback.jvp": jvp,
-    "pullback.vjp": vjp, "pullback.jit": lambda cx, arguments, keywords: arguments[0],
+    "pullback.vjp": vjp, **{f"pullback.{kind}": _transform(kind) for kind in KINDS},
+    "pullback.jit": lambda cx, arguments, keywords: arguments[0],
 })  # fmt: skip
-DERIVATIVES[Transformed] = call_transformed
-DERIVATIVES[Pullback] = call_pullback
+HANDLERS["pullback.by_objects"] = lambda cx, arguments, keywords: by_objects.pull(cx, arguments, keywords, pulled)
+CALLS[Transformed] = call_transformed
+CALLS[Pullback] = call_pullback

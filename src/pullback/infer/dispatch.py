@@ -14,12 +14,13 @@ from pullback.infer.engine import Branch, Frame
 from pullback.infer.lattice import join
 from pullback.infer.values import AV, coerce, members
 from pullback.ir.node import Block, Op, Value
-from pullback.types import Never, Union, slots
+from pullback.prims.base import get
+from pullback.types import NEVER, Never, Type, Union, slots
 
 __all__ = ["dispatch"]
 
 Rule = Callable[[Frame, Sequence[AV]], AV]
-MOST_COMBINATIONS = 64
+MOST_COMBINATIONS = 256
 
 
 def dispatch(cx: Frame, operands: Sequence[AV], rule: Rule) -> AV:
@@ -119,14 +120,26 @@ def _chain(cx: Frame, operands: Sequence[AV], choices: Sequence[Sequence[AV]], r
             cx.check(cx.e.boolean(False), exception, message)
             return cx.stop()
 
-    def rest(index: int) -> AV:
-        if index == len(choices[position]) - 1:
-            return one(index)
-        hit = cx.e("eq", subject.values[0], cx.e.integer(index))
-        (result,) = cx.choose(hit, lambda: [one(index)], lambda: [rest(index + 1)])
-        return result
+    branches = [cx.branch(lambda index=index: [one(index)]) for index in range(len(choices[position]))]  # type: ignore[misc]
+    return _by_tag(cx, subject.values[0], branches)
 
-    return rest(0)
+
+def _by_tag(cx: Frame, tag: Value, branches: Sequence[Branch]) -> AV:
+    """Nested `if`s, all of the type that holds the results of all branches."""
+    joined: Type = NEVER
+    for branch in branches:
+        joined = join(joined, branch.results[0].type)
+    blocks = [cx.close(branch, [joined]) for branch in branches]
+    last = blocks[-1]
+    for index in reversed(range(len(blocks) - 1)):
+        outer = Block()
+        with cx.into(outer) as e:
+            hit = e("eq", tag, e.integer(index))
+            outer.results = e.append(get("if"), [hit], blocks=[blocks[index], last], types=slots(joined)).results
+        last = outer
+    cx.e.block.ops += last.ops
+    cx.dead = cx.dead or all(branch.dead for branch in branches)
+    return AV(joined, tuple(last.results))
 
 
 def _same_code(block: Block, model: Block) -> dict[Value, Value] | None:

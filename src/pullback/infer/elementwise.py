@@ -19,8 +19,8 @@ from pullback.prims.base import get
 from pullback.types import Array, ArrayRef, Constant, DType, Number, Scalar, Union, show
 
 __all__ = [
-    "TOO_BIG", "array_sizes", "broadcast", "elementwise", "made_like", "ordered_as", "product", "reduce_sum",
-    "require_equal", "require_room", "shape_text",
+    "TOO_BIG", "array_sizes", "broadcast", "elementwise", "elementwise_pair", "made_like", "ordered_as", "product",
+    "reduce_sum", "require_equal", "require_room", "shape_text",
 ]  # fmt: skip
 
 TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
@@ -177,6 +177,26 @@ def _swapped(cx: Frame, av: AV) -> AV:
     else:
         value = cx.e("view_transpose", av.value, perm=(1, 0))
     return AV(replace(av.type, rank=2, ones=()), (value,))
+
+
+def elementwise_pair(
+    cx: Frame, operands: Sequence[AV], rule: Callable[[Frame, Sequence[AV]], tuple[AV, AV]]
+) -> tuple[AV, AV]:
+    """Two fresh arrays by one pass over the operands: a rule with two results."""
+    arrays = [av for av in operands if isinstance(av.type, Array)]
+    shape = broadcast(cx, arrays)
+    block, inputs = Block(), list[Value]()
+    with cx.into(block):
+        pair = rule(cx, [_item(cx, av, block, inputs) for av in operands])
+    block.results = [value for av in pair for value in av.values]
+    outputs = ("new", "new")
+    machine = elementwise_types(len(shape), outputs, [v.type for v in block.results])
+    attrs: dict[str, object] = {"rank": len(shape), "outputs": outputs, "targets": 0}
+    sizes = [extent.size for extent in shape]
+    op = cx.e.append(get("elementwise"), [*sizes, *inputs], attrs=attrs, blocks=[block], types=machine)
+    order = _Order.ROWS if _order(arrays, len(shape)) is _Order.ROWS else _Order.UNKNOWN
+    ones = known_ones([extent.one for extent in shape])
+    return _fresh(cx, op.results[0], ones, order), _fresh(cx, op.results[1], ones, order)
 
 
 def _fresh(cx: Frame, value: Value, ones: tuple[bool | None, ...], order: _Order) -> AV:

@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from pullback.diagnostic import CompileError, CompileTypeError, Diagnostic, InternalError, Span
 from pullback.infer.advice import is_library
+from pullback.infer.heaps import Heap, skeleton
 from pullback.infer.lattice import Family, depth, join, widen
+from pullback.infer.sites import Changed, sites_in
 from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.prims.control import MOST_PAYLOAD
 from pullback.runtime.boundary import Guard, Hidden
 from pullback.runtime.state import NOTHING_HELD, Held
-from pullback.types import NEVER, Closure, Dict, List, Tuple, Type, Union, slots
+from pullback.types import NEVER, Closure, Dict, Failure, List, Table, Tuple, Type, Union, slots
 
 __all__ = [
     "BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion",
@@ -37,6 +39,7 @@ __all__ = [
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
+MOST_BACKPROPAGATORS = 64  # that may nest beyond that
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
 
 
@@ -48,6 +51,9 @@ class Options:
     boundscheck: bool = True
 
 
+UNCHECKED = Options(checks=False, boundscheck=False)
+
+
 @dataclass(eq=False, slots=True)
 class Code:
     """An untyped function and where its names are looked up.  `python`: the function object of a top-level one."""
@@ -55,6 +61,7 @@ class Code:
     untyped: Function
     globals: dict[str, Any]
     python: FunctionType | None = None
+    primal: Code | None = None  # of a function with backpropagators: the code of the function that it is made of
 
     @property
     def name(self) -> str:
@@ -65,6 +72,16 @@ class Code:
     def is_prelude(self) -> bool:
         """Is this not the user's code, but a definition of what the user calls?"""
         return str(self.globals.get("__name__")).startswith("pullback.prims.prelude")
+
+    @property
+    def is_structural(self) -> bool:
+        """Does it only move rows of heaps: nothing in it is checked, so that it need not know who calls it."""
+        return self.python is not None and "__pullback_structural__" in self.python.__dict__
+
+    @property
+    def is_outlined(self) -> bool:
+        """Does it stay a function of its own: it is long, or seldom called."""
+        return self.python is not None and "__pullback_outlined__" in self.python.__dict__
 
 
 @dataclass(eq=False, slots=True)
@@ -78,7 +95,22 @@ class Specialization:
     function: Function | None = None
     running: bool = False
     used: bool = False
+    depth: int = 0  # among those that are running
+    head: Specialization | None = None  # the first of those that call one another, which settles their results
     seen_at: Span | None = None  # the call in the user's code that a function of the prelude stands for
+
+
+class Backward(Protocol):
+    """What inference asks of the formulation of derivatives by closures."""
+
+    @property
+    def transform(self) -> Callable[[Function], Function]:
+        """A function that returns its value and a backpropagator, of a function of untyped IR."""
+        ...
+
+    def add(self, cx: Frame, a: AV, b: AV) -> AV:
+        """The sum of sensitivities behind references."""
+        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -91,14 +123,35 @@ class Session:
     held: Held = NOTHING_HELD
     specializations: dict[tuple[Code, tuple[Type, ...], Span | None], Specialization] = field(default_factory=dict)
     order: list[Specialization] = field(default_factory=list)
+    lowest: list[Specialization] = field(default_factory=list)  # of those that run, the first that each one waits for
+    unsettled: int = 0  # results that changed after they had been used
+    estimates: dict[tuple[Code, tuple[Type, ...], Span | None], Type] = field(default_factory=dict)
     hidden: dict[tuple[int, object], Hidden] = field(default_factory=dict)
     guards: dict[tuple[int, object], Guard] = field(default_factory=dict)
     objects: list[tuple[Type, object]] = field(default_factory=list)  # functions in hidden containers
     codes: dict[object, Code] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     families: list[Family] = field(default_factory=list)
+    heaps: dict[tuple[str, Hashable], Heap] = field(default_factory=dict)
+    displays: dict[tuple[str, Hashable], int] = field(default_factory=dict)  # of tuples: how deep what they made is
+    imported: dict[int, tuple[object, Heap]] = field(default_factory=dict)  # Python objects with a row, by identity
+    resolved: dict[int, tuple[Type, object]] = field(default_factory=dict)  # functions and the like in such objects
+    importer: object = None  # the walk over them (`imports`)
+    lenient: bool = False  # an op without meaning ends its path: what is known of heaps is not all there is to know
+    passed_over: bool = False  # such an op was met
+    catching: list[tuple[str, ...]] = field(default_factory=list)  # what the `try` around takes, classes by name
+    handled: dict[Hashable, dict[Failure, None]] = field(default_factory=dict)  # what handlers may be given
+    newly_handled: int = 0
+    changed_exceptions: set[str] = field(default_factory=set)  # classes whose objects change after they are made
+    guard_count: int = 0
     log: list[str] = field(default_factory=list)
     given_depth: int = 0  # of the nesting of what Python passes
+    backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
+
+    @property
+    def most_depth(self) -> int:
+        """How deep structures nest before they count as recursive data; backpropagators nest as calls do."""
+        return MOST_DEPTH + self.given_depth + (0 if self.backward is None else MOST_BACKPROPAGATORS)
 
     def code_of(self, function: FunctionType) -> Code:
         """The untyped IR of a Python function object, parsed once."""
@@ -110,6 +163,7 @@ class Session:
 
     def local_code(self, owner: Code, untyped: Function) -> Code:
         """The code of a nested function; its names resolve where its owner's do."""
+        owner = owner.primal or owner
         key = (owner, untyped)
         found = self.codes.get(key)
         if found is None:
@@ -125,47 +179,67 @@ class Session:
 
     def specialize(self, code: Code, parameters: tuple[Type, ...], span: Span) -> Specialization:
         """The specialization for these types, inferred if it is new."""
-        seen_at = span if code.is_prelude else None  # its checks fail at the line that calls it
+        # checks of the prelude fail at the line that calls it
+        seen_at = span if code.is_prelude and not code.is_structural else None
         key = (code, parameters, seen_at)
         found = self.specializations.get(key)
         if found is not None:
-            found.used = found.used or found.running
+            self._depend(found)
             return found
         self._guard_growth(code, parameters, span)
-        spec = Specialization(self.unique(code.name), code, parameters, seen_at=seen_at)
+        estimate = self.estimates.get(key, NEVER)
+        spec = Specialization(self.unique(code.name), code, parameters, estimate, seen_at=seen_at)
         self.specializations[key] = spec
+        position = len(self.order)
         self.order.append(spec)
         try:
             self._infer(spec)
         except CompileError as error:
+            # One that cannot be inferred is none: where only a path needs it, the rest of the program goes on.
+            self._drop_since(position)
             raise _seen_from(error, code, span) from None
         return spec
 
     def _guard_growth(self, code: Code, parameters: tuple[Type, ...], span: Span) -> None:
         count = sum(1 for other in self.order if other.code is code and other.seen_at in (None, span))
-        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > MOST_DEPTH + self.given_depth:
+        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > self.most_depth:
+            if sites := self.endless(parameters):
+                raise Changed(sites)  # lists of lists, without end: rows of a heap
             raise CompileError(
                 Diagnostic(
                     f"the types of the arguments of {code.name}() grow without bound", span,
                     "each call passes a larger structure than the last",
-                    "keep the structure of what is passed on fixed: recursive data is not supported yet",
+                    "pass a list on, or objects of a class, in place of longer and longer tuples",
                 )
             )  # fmt: skip
 
     def _infer(self, spec: Specialization) -> None:
+        """Infer a specialization; the first of those that call one another goes round until nothing changes."""
+        position, spec.depth = len(self.order), len(self.lowest)
         spec.running = True
-        position = len(self.order)
-        while True:
-            spec.used = False
-            function, result = self.frame(self, spec.code, spec.seen_at).infer_function(spec)
-            merged = join(spec.result, result)
-            stable = merged == spec.result or not spec.used
-            if stable and merged == result:
-                break
-            spec.result = merged
-            self._drop_since(position)
-        spec.result, spec.function, spec.running = merged, function, False
-        if merged == NEVER and spec.used and not any(op.name == "check" for op in function.body.walk()):
+        self.lowest.append(spec)
+        try:
+            while True:
+                spec.used, self.lowest[spec.depth] = False, spec
+                unsettled = self.unsettled
+                function, result = self.frame(self, spec.code, spec.seen_at).infer_function(spec)
+                merged = join(spec.result, result)
+                changed = merged != spec.result and spec.used
+                spec.head = self.lowest[spec.depth]
+                if spec.head is not spec:
+                    self.unsettled += changed
+                    break
+                if not changed and self.unsettled == unsettled:
+                    break
+                self._guard_result(spec, merged)
+                self.unsettled, spec.result = unsettled, merged
+                self._drop_since(position)
+        finally:
+            spec.running = False
+            self.lowest.pop()
+        spec.result, spec.function = merged, function
+        self._depend(spec)
+        if merged == NEVER and spec.used and spec.head is spec and not _raises(function):
             raise CompileError(
                 Diagnostic(
                     f"the recursion of {spec.code.name}() has no end", spec.code.untyped.span,
@@ -173,19 +247,83 @@ class Session:
                 )
             )  # fmt: skip
 
+    def _depend(self, found: Specialization) -> None:
+        """What is being inferred calls this one: if that is running, or waits for one that is, it waits as well."""
+        found.used = found.used or found.running
+        head: Specialization | None = found
+        while head is not None and not head.running:
+            head = head.head if head.head is not head else None
+        if head is not None and self.lowest and head.depth < self.lowest[-1].depth:
+            self.lowest[-1] = head
+
+    def _guard_result(self, spec: Specialization, result: Type) -> None:
+        """What a recursive function returns must have an end."""
+        if depth(result) <= self.most_depth:
+            return
+        if sites := self.endless((result,)):
+            raise Changed(sites)
+        raise CompileError(
+            Diagnostic(
+                f"the type of what {spec.code.name}() returns grows without bound", spec.code.untyped.span,
+                "each level of the recursion returns a larger structure", "use a class for the nodes, or a list",
+            )
+        )  # fmt: skip
+
     def _drop_since(self, position: int) -> None:
         for other in self.order[position:]:
-            self.specializations.pop((other.code, other.parameters, other.seen_at), None)
+            key = (other.code, other.parameters, other.seen_at)
+            self.specializations.pop(key, None)
+            self.estimates[key] = other.result  # a part of what it will be; so mutual recursion settles soon
         del self.order[position:]
 
-    def restarted(self) -> Session:
-        """A new session that knows the families found so far."""
-        return Session(self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families)
+    @property
+    def changes(self) -> int:
+        """How often something was learned of families and heaps that code inferred before did not know."""
+        heaps = sum(heap.changes for heap in self.heaps.values() if heap.merged is None)
+        return heaps + sum(family.changes for family in self.families) + self.newly_handled
+
+    def endless(self, types: Sequence[Type]) -> frozenset[Hashable]:
+        """The sites whose values make a type that has no end: of lists and dicts, or displays of tuples in tuples."""
+        deep = {site for site, levels in self.displays.items() if levels > self.most_depth // 2}
+        return sites_in(types) or frozenset(deep)
+
+    def change(self, sites: Iterable[Hashable]) -> None:
+        """What these sites make is changed: they make references to heaps from the next pass on."""
+        changed = frozenset(sites)
+        self.imported.clear()
+        for site in changed:
+            assert isinstance(site, tuple)
+            kind, key = site
+            self.heaps.setdefault((kind, key), Heap(kind, key)).changes += 1
+        for heap in self.heaps.values():
+            heap.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
+        for family in self.families:
+            family.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
+
+    def new_guard(self) -> int:
+        """A number for a `try`."""
+        self.guard_count += 1
+        return self.guard_count
+
+    def restarted(self, *, lenient: bool = False) -> Session:
+        """A new session that knows the families and heaps found so far."""
+        return Session(
+            self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families,
+            heaps=self.heaps, imported=self.imported, resolved=self.resolved, lenient=lenient, backward=self.backward,
+            handled=self.handled,
+        )  # fmt: skip
 
     def program(self, entry: str) -> Program:
         """The typed functions inferred so far."""
         functions = {s.name: s.function for s in self.order if s.function is not None}
-        return Program(functions, entry, {str(family): family.layout for family in self.families})
+        layouts = {str(family): family.layout for family in self.families}
+        layouts |= {str(heap): [heap.columns] for heap in self.heaps.values()}
+        return Program(functions, entry, layouts)
+
+
+def _raises(function: Function) -> bool:
+    """Is there an end by an exception?"""
+    return any(op.name == "check" for op in function.body.walk())
 
 
 MOST_CALLERS = 3  # named in a message
@@ -196,6 +334,8 @@ def _seen_from(error: CompileError, code: Code, span: Span) -> CompileError:
     """The error as the caller at `span` reports it: where it has no place of its own, and who called."""
     found = error.diagnostic
     if not found.span.line:
+        return type(error)(replace(found, span=span))
+    if code.is_structural:
         return type(error)(replace(found, span=span))
     if code.is_prelude:
         return error  # it stands at the call already
@@ -231,11 +371,19 @@ class Frame:
         self.session = session
         self.code = code
         self.seen_at = seen_at  # where every op comes from, whatever its own span
+        self.op: Op | None = None  # the op being inferred
+        self.guards: dict[object, int] = {}  # the numbers of each `try` whose body is being inferred
+        self.skeleton: tuple[Hashable, ...] = ()  # of the types of the parameters
+        self.parameters: tuple[Type, ...] = ()
+        self.tables: dict[str, Op] = {}  # read at the start of the function
         self.e = Emitter()
         self.env: dict[Value, AV] = {}
         self.dead = False
         self.loop_types: dict[Op, list[Type]] = {}
+        self.growing: dict[Value, object] = {}  # comprehensions under way
+        self.changing_loops: set[Op] = set()  # those that change what they run over
         self.facts: dict[Value, Fact] = {}
+        self.classes: dict[Value, ClassOf] = {}  # by the tag of what type(x) gave
         self.self_av: AV | None = None
         self.literals: dict[Value, object] = {}
         self.argument_values: list[Value] = []  # untyped operands of the call being inferred
@@ -254,7 +402,7 @@ class Frame:
 
     @property
     def options(self) -> Options:
-        return self.session.options
+        return UNCHECKED if self.code.is_structural else self.session.options
 
     def error(
         self, title: str, label: str = "", help: str = "", *, span: Span | None = None,
@@ -273,6 +421,8 @@ class Frame:
         """Typed function and result type, for the parameter types of `spec`."""
         untyped = spec.code.untyped
         self.e.span = self.seen_at or untyped.span
+        self.skeleton = skeleton(spec.parameters)
+        self.parameters = spec.parameters
         captures = len(_names(untyped.attrs.get("captures")))
         names = [v.name for v in untyped.body.params]
         leading = [] if spec.code.python is None else self.captured_values()
@@ -281,15 +431,29 @@ class Frame:
         given = [self.fresh(t, name) for t, name in zip(spec.parameters, names[-len(spec.parameters) :], strict=True)]
         params = [value for av in given for value in av.values]
         if spec.code.python is None:
-            closure = Closure(spec.code, spec.parameters[:bound], spec.code.name)
+            closure = Closure(spec.code.primal or spec.code, spec.parameters[:bound], spec.code.name)
             self.self_av = AV(closure, tuple(v for av in given[:bound] for v in av.values))
             leading, given = given[:captures], given[bound:]
         results, dead = self.run(untyped.body, [*leading, *given])
         result = NEVER if dead else results[0].type
+        if spec.used and self.session.backward is not None:
+            result = widen(result, self.session.families)  # the backpropagator holds that of the inner call
         spec_result = join(spec.result, result)
         final = coerce(self.e, AV(NEVER) if dead else results[0], spec_result)
-        body = Block(params, self.e.block.ops, final.values)
-        return Function(spec.name, body, untyped.span, {"python_name": spec.code.name}), result
+        body = Block(params, [*self.tables.values(), *self.e.block.ops], final.values)
+        attrs: dict[str, object] = {"python_name": spec.code.name}
+        if spec.code.is_outlined:
+            attrs["outlined"] = True
+        return Function(spec.name, body, untyped.span, attrs), result
+
+    def table(self, name: str) -> Value:
+        """The table of that name, received at the start of the function."""
+        found = self.tables.get(name)
+        if found is None:
+            builder = Emitter(Block(), self.e.span)
+            found = builder.append(get("hidden"), (), attrs={"key": ("table", name)}, types=[Table(name)])
+            self.tables[name] = found
+        return found.result
 
     def captured_values(self) -> list[AV]:
         """The free variables of a top-level function."""
@@ -365,6 +529,12 @@ class Frame:
         self.dead = True
         return AV(NEVER)
 
+    def pass_over(self, error: CompileError) -> AV:
+        """As far as is known yet the op has no meaning, so the path ends here; the last pass will tell."""
+        self.session.passed_over = True
+        self.check(self.e.boolean(False), "TypeError", error.diagnostic.title)
+        return self.stop()
+
     def check(self, ok: Value, exception: str, message: str, *payload: Value, shapes: bool = False) -> None:
         """Raise the exception unless `ok` holds; of a payload beyond what a check carries the message shows `?`.
 
@@ -383,13 +553,19 @@ class Frame:
         return [widen(t, self.session.families) for t in types]
 
     def guard_type_growth(self, types: Sequence[Type]) -> None:
-        grown = max(map(depth, types), default=0) > MOST_DEPTH + self.session.given_depth
-        if grown or max(map(_lengths, types), default=0) > MOST_LENGTHS:
+        if any(map(self.grows, types)):
             raise self.error(
                 "a value carried by this loop has a structure that grows with every trip",
                 "a tuple, list or dict gets longer or deeper here",
-                "keep the structure of loop variables fixed: growing lists are not supported yet",
+                "append to a list instead: tuples and dicts of fixed keys do not grow in loops",
             )
+
+    def grows(self, type_: Type) -> bool:
+        """Is the structure deeper, or of more lengths, than what grows without end?  Lists of it become heaps."""
+        grown = depth(type_) > self.session.most_depth or _lengths(type_) > MOST_LENGTHS
+        if grown and (sites := self.session.endless([type_])):
+            raise Changed(sites)  # lists of any length, in rows of a heap
+        return grown
 
 
 def _lengths(type_: Type) -> int:
@@ -415,9 +591,14 @@ class Fact:
     subject: Value
     holds: tuple[Type, ...]
     fails: tuple[Type, ...]
+    also: tuple[Fact, ...] = ()  # of other values
 
     def negated(self) -> Fact:
-        return Fact(self.subject, self.fails, self.holds)
+        return Fact(self.subject, self.fails, self.holds, tuple(fact.negated() for fact in self.also))
+
+
+# What type(x) was asked about, the types that x may have, and which of them has a class.
+ClassOf = tuple[Value, tuple[Type, ...], Mapping[Type, Type]]
 
 
 def _names(value: object) -> tuple[str, ...]:

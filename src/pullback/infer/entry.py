@@ -14,42 +14,38 @@ from dataclasses import dataclass, replace
 from types import FunctionType, MethodType
 from typing import Any
 
-from pullback.diagnostic import UNKNOWN, CompileError, Diagnostic, InternalError, Span
+from pullback.diagnostic import UNKNOWN, CompileError, InternalError, Span
+from pullback.infer.catching import settle
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
+from pullback.infer.given import given_sites, reachable, recall, remember, shapes
 from pullback.infer.hidden import thread_hidden
+from pullback.infer.imports import imported
 from pullback.infer.lattice import depth
-from pullback.infer.names import constant_type, hold
+from pullback.infer.names import constant_type, hold, holds_values
+from pullback.infer.returned import objects_behind
+from pullback.infer.sites import Changed, without_sites
+from pullback.infer.table_gradients import reject_replaced
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
-from pullback.runtime.boundary import Boundary, Refusal, abstract
+from pullback.runtime.boundary import Boundary, Refusal
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.packing import Packed
 from pullback.runtime.request import Request
 from pullback.types import (
+    NONE,
     Builtin,
-    Closure,
     Constant,
-    Dict,
     DType,
-    Iterator,
-    List,
-    Module,
     Number,
-    Pullback,
-    Range,
-    Slice,
-    Transformed,
-    Tuple,
     Type,
-    Union,
-    show,
     slots,
 )  # fmt: skip
 
 __all__ = ["Entry", "Request", "infer_entry"]
 
 
-MOST_RESTARTS = 20
+MOST_RESTARTS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,14 +57,39 @@ class Entry:
 
 
 def infer_entry(session: Session, request: Request) -> Entry:
-    """Infer everything reached from the request's function with the types of its arguments."""
+    """Infer everything reached from the request's function with the types of its arguments.
+
+    Code may be inferred before all that families and heaps hold is known: then inference starts again with what is.  An
+    error may vanish with more knowledge, so after one that leaves anything to learn the next passes are lenient (the
+    path of an op without meaning ends there); when they have settled, the last one is not.
+    """
+    settled = False
     for _ in range(MOST_RESTARTS):
-        changes = sum(family.changes for family in session.families)
-        entry = _infer_once(session, request)
-        if changes == sum(family.changes for family in session.families):
+        changes = session.changes
+        entry, error = _attempt(session, request)
+        if session.changes != changes:
+            session = session.restarted(lenient=session.lenient or error is not None)
+        elif error is not None and (settled or session.lenient or not session.heaps):
+            raise error
+        elif error is not None:
+            session = session.restarted(lenient=True)  # more may be known once the rest has been seen
+        elif session.passed_over:
+            session, settled = session.restarted(), True
+        else:
+            assert entry is not None
             return entry
-        session = session.restarted()  # code was inferred before all members of a family were known
-    raise InternalError(f"{request.function!r}: families of functions do not settle")
+    raise InternalError(f"{request.function!r}: what families and heaps hold does not settle")
+
+
+def _attempt(session: Session, request: Request) -> tuple[Entry | None, Exception | None]:
+    """One pass, and the error that ended it."""
+    try:
+        return _infer_once(session, request), None
+    except Changed as found:
+        session.change(found.sites)
+        return None, None
+    except (CompileError, InternalError) as error:
+        return None, error
 
 
 def _infer_once(session: Session, request: Request) -> Entry:
@@ -77,6 +98,7 @@ def _infer_once(session: Session, request: Request) -> Entry:
         request = replace(request, span=_definition(session, request.function))
         root.e.span = request.span or UNKNOWN
         objects: list[tuple[Type, object]] = []
+        recall(root, request.known)
         types = tuple(
             _argument_type(root, value, where, objects)
             for value, where in zip(request.arguments, _places(request), strict=True)
@@ -84,22 +106,37 @@ def _infer_once(session: Session, request: Request) -> Entry:
         session.given_depth = max(map(depth, types), default=0)
         for place, value in request.held.values:
             hold(root, place, value)
-        function = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
-        assert function is not None
+        function: Type = NONE
+        if not holds_values(request.function):
+            found = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
+            assert found is not None
+            function = found
         code = Code(_ENTRIES[request.kind](request), {})
         helper = Builtin({"jvp": "pullback.jvp", "pullback": "pullback.vjp"}.get(request.kind, "pullback.jit"))
         spec = session.specialize(code, (function, helper, *types), request.span or root.span)
-    _returnable(spec.result, request)
+        if returned := given_sites(spec.result):
+            raise Changed(returned)  # what Python passed is what it gets back: the object, by its row
+        remember(root, request.known)
+    behind = objects_behind(
+        [spec.result, *(t for heap in reachable([spec.result]) for t in heap.fields.values())],
+        getattr(request.function, "__name__", "the function"), request.span or Span("", 0),
+    )  # fmt: skip
     program = session.program(spec.name)
-    thread_hidden(program, {where: slots(hidden.type) for where, hidden in session.hidden.items()})
+    settle(session, program)
+    heaps = reachable([*types, *(hidden.type for hidden in session.hidden.values()), spec.result])
+    passed = {str(heap) for heap in heaps}
+    order = {where: slots(hidden.type) for where, hidden in session.hidden.items()}
+    taken = thread_hidden(program, order, passed)
+    reject_replaced(program)
     name = getattr(request.function, "__name__", "function")
     given = len(request.held.values)
     hidden = tuple(session.hidden.values())
     boundary = Boundary(
         name=name, parameters=(*request.names, *(f"held{i}" for i in range(given))),
         params=(*types, *(place.type for place in hidden[:given])), hidden=hidden[given:],
-        guards=tuple(session.guards.values()), result=spec.result, keyword_only=request.keyword_only,
-        objects=(*objects, *session.objects),
+        guards=tuple(session.guards.values()), result=without_sites(spec.result), keyword_only=request.keyword_only,
+        objects=(*objects, *session.objects, *session.resolved.values(), *behind), heaps=shapes(heaps, taken),
+        packed=tuple(i for i, value in enumerate(request.arguments) if isinstance(value, Packed)),
     )  # fmt: skip
     return Entry(program, boundary)
 
@@ -147,32 +184,15 @@ def _argument_type(root: Frame, value: Any, place: tuple[str, str], objects: lis
         objects.append((found, inner))
         return found
 
+    site = ("argument", written)
+    if isinstance(value, Packed):
+        value, site = value.object, ("field", "packed")  # its lists are rows
     try:
-        found = abstract(value, resolve, written)
+        found = imported(root, value, written, site, resolve)
     except Refusal as error:
         kind = OverflowError if isinstance(error, OverflowError) else TypeError
         raise kind(f"{what}{error}") from None
     return Number(DType.BOOL) if isinstance(found, Constant) else found
-
-
-def _returnable(type_: Type, request: Request) -> None:
-    match type_:
-        case Tuple(items) | List(items) | Dict(_, items):
-            for item in items:
-                _returnable(item, request)
-        case Union(members):
-            for member in members:
-                _returnable(member, request)
-        case Closure() | Transformed() | Builtin() | Module() | Pullback() | Range() | Slice() | Iterator():
-            name = getattr(request.function, "__name__", "the function")
-            raise CompileError(
-                Diagnostic(
-                    f"{name}() returns {show(type_)}", request.span or Span("", 0),
-                    "compiled code cannot hand this to Python yet", "return numbers, arrays and structures of them",
-                )
-            )  # fmt: skip
-        case _:
-            return
 
 
 # ------------------------------------------------------------------------------------------- bodies of entries
@@ -182,7 +202,12 @@ def _function(request: Request, body: Callable[[Builder, Value, Value, list[Valu
     function, helper = Value(None, "function"), Value(None, "helper")
     params = [Value(None, name) for name in request.names]
     builder = Builder(Block([function, helper, *params]), request.span or Span("", 0))
-    builder.block.results = [body(builder, function, helper, params)]
+    target = function
+    if holds_values(request.function):  # it is read as what is found in globals is
+        target = builder.append_untyped(get("py.object"), (), attrs={"value": request.function}).result
+    indexed = builder.append_untyped(get("py.builtin"), (), attrs={"name": "pullback.indexed"}).result
+    _call(builder, indexed, params)
+    builder.block.results = [body(builder, target, helper, params)]
     parameters = tuple((name, "positional", False) for name in request.names)
     attrs: dict[str, object] = {"python_name": "entry", "captures": ("function", "helper"), "parameters": parameters}
     return Function("entry", builder.block, builder.span, attrs)
@@ -197,16 +222,22 @@ def _tuple(builder: Builder, items: Sequence[Value]) -> Value:
     return builder.append_untyped(get("py.tuple"), items).result
 
 
+def _packed(builder: Builder, result: Value) -> Value:
+    """Complex arrays of a result as NumPy keeps them."""
+    packer = builder.append_untyped(get("py.builtin"), (), attrs={"name": "pullback.packed"}).result
+    return _call(builder, packer, [result])
+
+
 def _plain(request: Request) -> Function:
     keywords = request.names[len(request.names) - request.keyword_only :] if request.keyword_only else ()
-    return _function(request, lambda b, function, helper, params: _call(b, function, params, keywords))
+    return _function(request, lambda b, function, helper, params: _packed(b, _call(b, function, params, keywords)))
 
 
 def _jvp(request: Request) -> Function:
     half = len(request.names) // 2
 
     def body(b: Builder, function: Value, helper: Value, params: list[Value]) -> Value:
-        return _call(b, helper, [function, _tuple(b, params[:half]), _tuple(b, params[half:])])
+        return _packed(b, _call(b, helper, [function, _tuple(b, params[:half]), _tuple(b, params[half:])]))
 
     return _function(request, body)
 
@@ -215,7 +246,7 @@ def _pullback(request: Request) -> Function:
     def body(b: Builder, function: Value, helper: Value, params: list[Value]) -> Value:
         pair = _call(b, helper, [function, *params[:-1]])
         unpacked = b.append_untyped(get("py.unpack"), [pair], attrs={"count": 2}, results=2)
-        return _call(b, unpacked.results[1], params[-1:])
+        return _packed(b, _call(b, unpacked.results[1], params[-1:]))
 
     return _function(request, body)
 

@@ -9,19 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pullback.infer.calls import call
+from pullback.infer.calls import call, call_builtin
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
+from pullback.infer.heaps import heap_of_type
+from pullback.infer.iteration import sequence_of
 from pullback.infer.lattice import join
-from pullback.infer.loops import iterable
 from pullback.infer.numbers import as_number, convert, is_fixed
+from pullback.infer.protocols import has_special
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.truth import compare, truth
-from pullback.infer.values import AV
+from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.prims.prelude import builtin
-from pullback.types import Array, Constant, DType, Number, Tuple, Type, Union, distinct_slots, show, union_of
+from pullback.types import (
+    NONE,
+    Array,
+    Constant,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Range,
+    Tuple,
+    Type,
+    Union,
+    distinct_slots,
+    show,
+    union_of,
+)  # fmt: skip
 
 __all__ = ["extremum_of_array"]
 
@@ -30,30 +47,81 @@ EMPTY = {"max": builtin.MAX_EMPTY, "min": builtin.MIN_EMPTY}
 
 def _extremum(kind: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        if keywords:
-            shown = ", ".join(f"{keyword}=" for keyword in keywords)
-            help = f"write a loop that keeps the {'largest' if kind == 'max' else 'smallest'} so far"
-            raise cx.error(f"{kind}() with {shown} is not supported yet", "only the values themselves are", help)
+        unknown = [name for name in keywords if name not in ("key", "default")]
+        if unknown:
+            title = f"{kind}() got an unexpected keyword argument '{unknown[0]}'"
+            raise cx.type_error(title, "key= and default= exist", "leave it out")
         if not arguments:
             title = f"{kind} expected at least 1 argument, got 0"
             raise cx.type_error(title, "nothing to compare", f"write {kind}(x, y)")
+        key = keywords.get("key")
+        key = None if key is not None and isinstance(key.type, NoneType) else key
         if len(arguments) == 1:
-            return _extremum_of(cx, kind, arguments[0])
-        return _largest(cx, kind, arguments)
+            return _extremum_of(cx, kind, arguments[0], key, keywords.get("default"))
+        if "default" in keywords:
+            title = f"Cannot specify a default for {kind}() with multiple positional arguments"
+            raise cx.type_error(title, "nothing can be missing", "leave it out")
+        return _largest(cx, kind, arguments) if key is None else _best_by(cx, kind, arguments, key)
 
     return handler
 
 
-def _extremum_of(cx: Frame, kind: str, source: AV) -> AV:
-    if isinstance(source.type, Array) and source.type.rank == 1:
+def _extremum_of(cx: Frame, kind: str, source: AV, key: AV | None, default: AV | None) -> AV:
+    if isinstance(source.type, Union):
+        return dispatch(cx, [source], lambda cx, operands: _extremum_of(cx, kind, operands[0], key, default))
+    if isinstance(source.type, Array) and source.type.rank == 1 and key is None and default is None:
         return extremum_of_array(cx, kind, source, EMPTY[kind])
-    found = iterable(cx, source)
-    if found.items is not None:
-        if not found.items:
-            cx.check(cx.e.boolean(False), "ValueError", EMPTY[kind])
-            return cx.stop()
-        return _largest(cx, kind, found.items)
-    return call(cx, prelude(cx, f"pullback.{kind}_other"), [source], {})
+    values = source if isinstance(source.type, Range) else sequence_of(cx, source)
+    if cx.dead:
+        return values
+    if isinstance(values.type, Tuple | List):
+        return _extremum_of_items(cx, kind, items_of(values), key, default)
+    count = call_builtin(cx, "builtins.len", [values], {}).value
+    some = cx.e("ne", count, cx.e.integer(0))
+    if default is None:
+        cx.check(some, "ValueError", EMPTY[kind])
+        return _extremum_of_some(cx, kind, values, key)
+    (result,) = cx.choose(some, lambda: [_extremum_of_some(cx, kind, values, key)], lambda: [default])
+    return result
+
+
+def _extremum_of_items(cx: Frame, kind: str, items: Sequence[AV], key: AV | None, default: AV | None) -> AV:
+    if items:
+        return _largest(cx, kind, items) if key is None else _best_by(cx, kind, items, key)
+    if default is not None:
+        return default
+    cx.check(cx.e.boolean(False), "ValueError", EMPTY[kind])
+    return cx.stop()
+
+
+def _extremum_of_some(cx: Frame, kind: str, values: AV, key: AV | None) -> AV:
+    """The extremum of what is not empty, and has indices."""
+    word = {"max": "largest", "min": "smallest"}[kind]
+    if key is not None:
+        return call(cx, prelude(cx, f"pullback.iter_{word}_by"), [values, key], {})
+    heap = heap_of_type(values.type)
+    store = None if heap is None else heap_of_type(heap.known("items"))
+    held = NONE if store is None else store.known("item")
+    if isinstance(values.type, Array) or (isinstance(held, Number) and held.dtype.is_float):
+        floats = not isinstance(values.type, Array) or values.type.dtype.is_float
+        return call(cx, prelude(cx, f"pullback.{kind}_{'float' if floats else 'other'}"), [values], {})
+    return call(cx, prelude(cx, f"pullback.iter_{word}"), [values], {})
+
+
+def _best_by(cx: Frame, kind: str, items: Sequence[AV], key: AV) -> AV:
+    """The first item of the largest (smallest) key."""
+    best, most = items[0], call(cx, key, [items[0]], {})
+    for item in items[1:]:
+        if cx.dead:
+            return best
+        measure = call(cx, key, [item], {})
+        wins = truth(cx, compare(cx, ">" if kind == "max" else "<", measure, most))
+        if isinstance(wins.type, Constant):
+            best, most = (item, measure) if wins.type.value else (best, most)
+            continue
+        before = [best, most]
+        best, most = cx.choose(wins.value, lambda i=item, m=measure: [i, m], lambda b=before: b)  # type: ignore[misc]
+    return best
 
 
 def extremum_of_array(cx: Frame, kind: str, array: AV, empty: str = "") -> AV:
@@ -76,7 +144,7 @@ def _largest(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
 
 def _largest_numbers(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
     for av in items:
-        if isinstance(av.type, Tuple):
+        if isinstance(av.type, Tuple) or has_special(cx, av.type, "__lt__") or has_special(cx, av.type, "__gt__"):
             return _largest_by_comparison(cx, kind, items)
         if not isinstance(av.type, Number):
             raise cx.error(f"{kind}() of {show(av.type)} is not supported", "numbers are needed",

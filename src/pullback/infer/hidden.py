@@ -1,28 +1,77 @@
 """Hidden inputs become parameters: every function that reads one, or calls a function that does, takes it last.
 
     f(x): lr = hidden{lr}; x * lr      ->      f(x, lr): x * lr       and every call of f passes lr on
+
+Tables are hidden inputs as well, with the key ("table", name), but the entry makes them itself:
+
+    entry(x): f(x)                     ->      entry(x): t = table{name}; f(x, t)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, TypeGuard
 
+from pullback.infer.table_gradients import Tables, resolve
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import substitute
-from pullback.types import Machine
+from pullback.prims.base import Emitter
+from pullback.types import Machine, Table
 
 __all__ = ["thread_hidden"]
 
 Key = tuple[object, int]  # (where, number of the slot)
 
 
-def thread_hidden(program: Program, order: Mapping[object, tuple[Machine, ...]]) -> None:
-    """Replace `hidden` ops by parameters; the entry takes all of `order`, slot by slot."""
+def thread_hidden(
+    program: Program, order: Mapping[Any, tuple[Machine, ...]], passed: Collection[str] = ()
+) -> set[str]:
+    """Replace `hidden` ops by parameters; the entry takes all of `order`, slot by slot, and then the tables named in
+    `passed` that it needs.  The names of these."""
     needs = _transitive(program)
+    tables = [where for needed in needs.values() for where in needed if _is_table(where)]
+    order = {**order, **{where: (Table(where[1]),) for where in sorted(set(tables))}}
     every = [(where, i) for where, machine in order.items() for i in range(len(machine))]
+    taken: set[str] = set()
+    counts = {name: len(function.body.params) for name, function in program.functions.items()}
+
+    def place(callee: str, name: str) -> int | None:
+        """Which parameter of a function a table is."""
+        found = [key[0] for key in every if key[0] in needs[callee]]
+        return counts[callee] + found.index(("table", name)) if ("table", name) in found else None
+
     for name, function in program.functions.items():
-        wanted = every if name == program.entry else [key for key in every if key[0] in needs[name]]
-        _rewrite(function, wanted, order, needs, every)
+        entry = name == program.entry
+        wanted = [key for key in every if key[0] in needs[name] or (entry and not _is_table(key[0]))]
+        _rewrite(function, wanted, order, needs, every, Tables(program, {}, place))
+        if entry:
+            taken = _make_tables(function, [key for key in wanted if _is_table(key[0])], passed)
+    return taken
+
+
+def _is_table(where: object) -> TypeGuard[tuple[str, str]]:
+    return isinstance(where, tuple) and len(where) == 2 and where[0] == "table"
+
+
+def _make_tables(entry: Function, keys: list[Key], passed: Collection[str]) -> set[str]:
+    """The last parameters, which are tables, become tables that the entry makes, except those that are passed."""
+    body, e = entry.body, Emitter(Block(), entry.span)
+    params = body.params[len(body.params) - len(keys) :]
+    del body.params[len(body.params) - len(keys) :]
+    made: dict[Value, Value] = {}
+    taken: set[str] = set()
+    for param, (where, _) in zip(params, keys, strict=True):
+        assert _is_table(where)
+        name = where[1]
+        if name in passed:
+            body.params.append(param)
+            taken.add(name)
+        else:
+            made[param] = e("table", name=name)
+    substitute(body, made)
+    body.ops[:0] = e.block.ops
+    return taken
 
 
 def _callees(block: Block) -> list[Op]:
@@ -48,7 +97,7 @@ def _transitive(program: Program) -> dict[str, set[object]]:
 
 def _rewrite(
     function: Function, wanted: list[Key], order: Mapping[object, tuple[Machine, ...]],
-    needs: Mapping[str, set[object]], every: list[Key],
+    needs: Mapping[str, set[object]], every: list[Key], tables: Tables,
 ) -> None:  # fmt: skip
     params = {key: Value(order[key[0]][key[1]], "hidden") for key in wanted}
     mapping: dict[Value, Value] = {}
@@ -59,6 +108,8 @@ def _rewrite(
         if extra and op.name != "pullback":
             position = _arguments(op)
             op.operands[position:position] = extra
+    own = {key[0][1]: value for key, value in params.items() if _is_table(key[0])}
+    resolve(function.body, replace(tables, own=own), mapping)
     substitute(function.body, mapping)
     function.body.params += list(params.values())
 
@@ -67,9 +118,9 @@ def _arguments(op: Op) -> int:
     """How many operands are arguments of the callee (a jvp has tangents after them)."""
     if op.name != "jvp":
         return len(op.operands)
-    wrt = op.attrs["wrt"]
-    assert isinstance(wrt, tuple)
-    return len(op.operands) - len(wrt)
+    wrt, twins = op.attrs["wrt"], op.attrs.get("tables", ())
+    assert isinstance(wrt, tuple) and isinstance(twins, tuple)
+    return len(op.operands) - len(wrt) - len(twins)
 
 
 def _strip(block: Block, params: Mapping[Key, Value], mapping: dict[Value, Value]) -> None:

@@ -6,24 +6,33 @@ import operator
 from collections.abc import Sequence
 
 from pullback.infer.advice import nearest
+from pullback.infer.complexes import complex_of, halves
+from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
+from pullback.infer.enums import class_item
 from pullback.infer.fancy import take
 from pullback.infer.filling import copy
 from pullback.infer.samples import python_error
+from pullback.infer.texts import text_item, text_slice
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.infer.views import checked_index, fancy_parts, holds_scalar_arrays, index_parts, indexed
 from pullback.ir.node import Value
+from pullback.runtime.errors import REPR
 from pullback.types import (
     Array,
+    Class,
+    Complex,
     Dict,
     DType,
     List,
     Number,
     Range,
+    Ref,
     Scalar,
     Slice,
     Str,
+    Text,
     Tuple,
     show,
     with_items,
@@ -49,6 +58,16 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
                 return take(cx, subject, parts)
             found = indexed(cx, subject, parts)
             return copy(cx, found) if isinstance(found.type, Array) and holds_scalar_arrays(index) else found
+        case Ref() if (own := special(cx, "__getitem__", subject, AV(index.type, index.values, literal))) is not None:
+            return own
+        case Complex():
+            given = AV(index.type, index.values, literal)
+            return complex_of(*(subscript(cx, part, given) for part in halves(subject)))
+        case Str() | Text():
+            given = AV(index.type, index.values, literal)
+            return text_slice(cx, subject, given) if isinstance(index.type, Slice) else text_item(cx, subject, given)
+        case Class(python):
+            return class_item(cx, python, index)
         case Range():
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")
@@ -58,12 +77,14 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
 
 
 def _entry(cx: Frame, subject: AV, index: AV, keys: Sequence[str]) -> AV:
+    assert isinstance(subject.type, Dict)
     if not isinstance(index.type, Str):
-        raise cx.error(f"a dict is indexed with a string known while compiling, not {show(index.type)}",
-                       "which entry this is depends on run-time data", "use a tuple or an array for that")  # fmt: skip
+        changed(cx, subject, f"indexed with {show(index.type)}: its keys are strings known while compiling")
+    assert isinstance(index.type, Str)
     if index.type.value not in keys:
         label = "its keys are " + ", ".join(map(repr, keys)) if keys else "it is empty"
-        raise cx.error(f"the dict has no key {index.type.value!r}", label, nearest(index.type.value, keys))
+        raise cx.error(f"the dict has no key {index.type.value!r}", label, nearest(index.type.value, keys),
+                       raised=("KeyError", f"{REPR}{index.type.value!r}"))  # fmt: skip
     return items_of(subject)[keys.index(index.type.value)]
 
 
@@ -74,10 +95,12 @@ def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
     if isinstance(literal, int):
         if not -count <= literal < count:
             plural = "" if count == 1 else "s"
-            raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} item{plural}")
+            raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} item{plural}",
+                           raised=("IndexError", f"{word} index out of range"))  # fmt: skip
         return items_of(subject)[literal]
     if count == 0:
-        raise cx.error(f"{word} index out of range", f"the {word} is empty")
+        raise cx.error(f"{word} index out of range", f"the {word} is empty",
+                       raised=("IndexError", f"{word} index out of range"))  # fmt: skip
     k = checked_index(cx, index, cx.e.integer(count), "IndexError", f"{word} index out of range")
     return select_item(cx, items_of(subject), k)
 

@@ -13,31 +13,41 @@ inferred that calls through it, the session starts again with what is known of t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
+from pullback.infer.sites import Changed
 from pullback.types import (
     NEVER,
+    ZERO,
     Array,
     BoxedFunction,
     Builtin,
+    Caught,
     Closure,
+    Complex,
     Constant,
     Dict,
     DType,
+    Environment,
     Iterator,
     List,
     Machine,
     Number,
+    Ref,
     Slice,
+    Str,
+    Tame,
+    Text,
     Transformed,
     Tuple,
     Type,
     Unbound,
     Union,
+    Zero,
+    rebuilt,
     slots,
     union_of,
-    with_items,
 )  # fmt: skip
 
 __all__ = [
@@ -45,6 +55,7 @@ __all__ = [
     "widen",
 ]  # fmt: skip
 
+MOST_TEXTS = 8  # strings known while compiling among which a tag chooses
 ELLIPSIS = Builtin("builtins.Ellipsis")
 WEAK_BOOL, WEAK_INT, WEAK_FLOAT = Number(DType.BOOL), Number(DType.I64), Number(DType.F64)
 
@@ -70,10 +81,14 @@ def _merge(a: Type, b: Type) -> Type | None:
             rows = a.row_major and b.row_major and not (c and c2) and r > 1
             columns = a.columns and b.columns
             return Array(d, r, c and c2, o, _join_ones(a, b), rows, columns, a.foreign or b.foreign)
-        case (Tuple(x), Tuple(y)) | (List(x), List(y)) if len(x) == len(y):
-            return with_items(a, _join_all(x, y))
-        case (Dict(k, x), Dict(k2, y)) if k == k2:
-            return Dict(k, _join_all(x, y))
+        case (Tuple(x, python), Tuple(y, other)) if len(x) == len(y) and python is other:
+            return rebuilt(a, _join_all(x, y))
+        case (List(x, sites), List(y, others)) if len(x) == len(y):
+            return List(_join_all(x, y), sites | others)
+        case (Dict(k, x, sites), Dict(k2, y, others)) if k == k2:
+            return Dict(k, _join_all(x, y), sites | others)
+        case (List() | Dict(), Ref()) | (Ref(), List() | Dict()):
+            _meet_heap(a, b)
         case (Slice(x), Slice(y)):
             return Slice(_join_all(x, y))  # type: ignore[arg-type]
         case (Iterator(k, x), Iterator(k2, y)) if k == k2 and len(x) == len(y):
@@ -84,12 +99,46 @@ def _merge(a: Type, b: Type) -> Type | None:
             return Transformed(k, join(f, g), o)
         case (Unbound(), Unbound()):
             return a
+        case (Caught(x), Caught(y)):
+            return Caught(tuple(dict.fromkeys((*x, *y))))
+        case (Complex(), Complex()):
+            return _join_complex(a, b)
+        case (Text(), Str()) | (Str(), Text()):
+            return Text()
+        case (Ref(heap), Ref(other)):
+            return a if heap.unite(other) else None
         case (BoxedFunction(), Closure()) | (Closure(), BoxedFunction()):
             boxed, closure = (a, b) if isinstance(a, BoxedFunction) else (b, a)
             assert isinstance(boxed, BoxedFunction) and isinstance(closure, Closure)
             family_of(boxed).add(closure)
             return boxed
+        case (Tame(d), Number(d2, False)) | (Number(d, False), Tame(d2)) if d == d2:
+            return Number(d, weak=False)
+        case (Zero(), other) | (other, Zero()):
+            return _with_zero(other)
     return None
+
+
+def _with_zero(other: Type) -> Type | None:
+    """A sensitivity that may be zero: of numbers and tuples zero is one; of functions it stays apart, for of which
+    function it is the sensitivity is not known where others join later."""
+    match other:
+        case Number() | Tame():
+            return other
+        case Tuple(items):
+            return rebuilt(other, [join(ZERO, item) for item in items])
+        case BoxedFunction():
+            family_of(other).add(Closure(Environment(ZERO), (), "nothing"))
+            return other
+    return None
+
+
+def _meet_heap(a: Type, b: Type) -> None:
+    """A list or dict of fixed structure meets one that changes: what its sites make changes as well."""
+    fixed, ref = (b, a) if isinstance(a, Ref) else (a, b)
+    assert isinstance(fixed, List | Dict) and isinstance(ref, Ref)
+    if fixed.sites and ref.heap.title == ("list" if isinstance(fixed, List) else "dict"):
+        raise Changed(fixed.sites)
 
 
 def _join_ones(a: Array, b: Array) -> tuple[bool | None, ...]:
@@ -115,6 +164,9 @@ def _join_all(x: Sequence[Type], y: Sequence[Type]) -> tuple[Type, ...]:
 def _join_unions(a: Type, b: Type) -> Type:
     found: list[Type] = list(a.members) if isinstance(a, Union) else [a]
     for member in b.members if isinstance(b, Union) else (b,):
+        if isinstance(member, Zero) and member not in found and sum(_merge(t, member) is not None for t in found) > 1:
+            found.append(member)  # of which of them it is zero is not known
+            continue
         for i, other in enumerate(found):
             merged = other if other == member else _merge(other, member)
             if merged is not None:
@@ -122,7 +174,20 @@ def _join_unions(a: Type, b: Type) -> Type:
                 break
         else:
             found.append(member)
-    return union_of(*found)
+    return union_of(*_few_texts(found))
+
+
+def _join_complex(a: Complex, b: Complex) -> Complex | None:
+    """Of numbers of one kind or arrays of one rank; others stay apart."""
+    real, imag = join(a.real, b.real), join(a.imag, b.imag)
+    return Complex(real, imag) if isinstance(real, Number | Array) and isinstance(imag, Number | Array) else None
+
+
+def _few_texts(found: Sequence[Type]) -> Sequence[Type]:
+    """The members of a union; many strings that are known, or those beside one that is not, become one that is not."""
+    if sum(isinstance(member, Str) for member in found) <= MOST_TEXTS and Text() not in found:
+        return found
+    return [Text() if isinstance(member, Str) else member for member in found]
 
 
 def depth(type_: Type) -> int:
@@ -149,6 +214,7 @@ class Family:
     members: list[Closure] = field(default_factory=list)
     changes: int = 0
     number: int = field(default_factory=lambda: next(_serial))
+    known: list[Family] = field(default_factory=list)  # the families of the session
 
     def __str__(self) -> str:
         return f"functions_{self.number}"
@@ -169,9 +235,15 @@ class Family:
                 return number
         return None
 
+    def forget(self, wrong: Callable[[Type], bool]) -> None:
+        """Captured values whose types are of an understanding that is over are learned anew."""
+        for number, member in enumerate(self.members):
+            captured = tuple(NEVER if wrong(type_) else type_ for type_ in member.captured)
+            self.members[number] = Closure(member.code, captured, member.name)
+
     def add(self, closure: Closure) -> None:
         """Make room for a closure: a new member, or a wider one."""
-        inner = Closure(closure.code, tuple(widen(t, [self]) for t in closure.captured), closure.name)
+        inner = Closure(closure.code, tuple(widen(t, self.known or [self]) for t in closure.captured), closure.name)
         number = self.index(inner)
         if number is None:
             self.members.append(inner)
@@ -190,9 +262,9 @@ def widen(type_: Type, families: list[Family]) -> Type:
         case Closure(code, captured, name):
             return _widen_closure(type_, code, captured, name, families)
         case Tuple(items) | List(items):
-            return with_items(type_, [widen(t, families) for t in items])
+            return rebuilt(type_, [widen(t, families) for t in items])
         case Dict(keys, items):
-            return Dict(keys, tuple(widen(t, families) for t in items))
+            return Dict(keys, tuple(widen(t, families) for t in items), type_.sites)
         case Iterator(kind, parts):
             return Iterator(kind, tuple(widen(t, families) for t in parts))
         case Transformed(kind, function, options):
@@ -211,7 +283,7 @@ def _widen_closure(
             family.add(type_)
             return family.type
     if any(contains_code(t, code) for t in captured):
-        family = Family({code})
+        family = Family({code}, known=families)
         families.append(family)
         _collect(type_, family)
         return family.type
@@ -241,9 +313,17 @@ def contains_code(type_: Type, code: Hashable) -> bool:
             return False
 
 
+def _is_derivative(code: Hashable) -> bool:
+    untyped = getattr(code, "untyped", None)
+    return isinstance(code, Environment) or (untyped is not None and "derivative" in untyped.attrs)
+
+
 def _collect(type_: Type, family: Family) -> None:
     """Add the closure and everything that stands where it occurs inside itself."""
     assert isinstance(type_, Closure)
+    if _is_derivative(type_.code):
+        family.add(type_)  # backpropagators of unlike kinds nest: what is in between is of another kind
+        return
     positions = [i for i, t in enumerate(type_.captured) if any(contains_code(t, c) for c in family.codes)]
     inner = list(type_.captured)
     for i in positions:

@@ -7,24 +7,33 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pullback.infer.arithmetic import OVERFLOW
+from pullback.infer.complexes import complex_of, halves
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Branch, Frame
+from pullback.infer.generators import collected, is_pushed, loop_over, nests
+from pullback.infer.heaps import kind_of
 from pullback.infer.indexing import select_item
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
+from pullback.infer.narrowing import restrict
 from pullback.infer.numbers import as_number, convert
+from pullback.infer.protocols import iterated
 from pullback.infer.samples import python_error
+from pullback.infer.texts import character, text_length
 from pullback.infer.values import AV, coerce, items_of
 from pullback.infer.views import array_element
-from pullback.ir.node import Op, Value
+from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
 from pullback.types import (
     NEVER,
     Array,
+    Class,
+    Complex,
     Constant,
     Dict,
     DType,
@@ -32,7 +41,10 @@ from pullback.types import (
     List,
     Number,
     Range,
+    Ref,
     Str,
+    Table,
+    Text,
     Tuple,
     Type,
     Union,
@@ -40,19 +52,67 @@ from pullback.types import (
     slots,
 )  # fmt: skip
 
-__all__ = ["Iterable", "for_loop", "iterable", "range_value", "while_loop"]
+__all__ = [
+    "ITERABLES", "ITERATORS", "PAIRED", "Iterable", "Later", "Steps", "for_loop", "force", "iterable", "lazily",
+    "range_value", "steps_of", "while_loop", "writes_to",
+]  # fmt: skip
 
 MOST_ROUNDS = 24
 MOST_UNROLLED = 16  # items of equal type beyond this are looped over with a run-time index
 
 
+# How elements are paired with their backpropagators; the room's module for that puts it here.
+PAIRED: list[Callable[[Frame, AV, Iterable, int], Iterable]] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Iterable:
-    """What a loop steps through: `items` when they are known one by one, else a count and an element by index."""
+    """What a loop steps through: `items` when they are known one by one, else a count and an element by index.
+
+    tables: the tables whose change makes count and element wrong; a loop that changes one goes by `steps`, and so does
+    one over what has no count.  back: the steps in the other direction, of what has them.  later: in place of `items`,
+    some of which are not computed yet.
+    """
 
     items: Sequence[AV] | None
     count: Value | None = None
     element: Callable[[Frame, Value], AV] | None = None
+    tables: tuple[str, ...] = ()
+    steps: Steps | None = None
+    back: Steps | None = None
+    later: Sequence[AV | Later] | None = None
+
+    @property
+    def known(self) -> Sequence[AV | Later] | None:
+        """The items, computed or not, where they are known one by one."""
+        return self.items if self.items is not None else self.later
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An item that is computed where the loop comes to it, as those of map are."""
+
+    make: Callable[[Frame], AV]
+
+
+def force(cx: Frame, item: AV | Later) -> AV:
+    """The item, computed now if it was not."""
+    return item.make(cx) if isinstance(item, Later) else item
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """An iteration as a state: whether there is more, and the next element with the state after it."""
+
+    start: Sequence[AV]
+    more: Callable[[Frame, Sequence[AV]], Value]
+    take: Callable[[Frame, Sequence[AV]], tuple[AV, list[AV]]]
+
+
+# How values in heaps are stepped through, by the kind of the heap; the modules of each kind put it here.
+ITERABLES: dict[str, Callable[[Frame, AV], Iterable]] = {}
+# How lazy iterables are stepped through, by the kind of types.Iterator, from their parts.
+ITERATORS: dict[str, Callable[[Frame, Sequence[AV]], Iterable]] = {}
 
 
 # ------------------------------------------------------------------------------------------------- fixpoint
@@ -74,7 +134,7 @@ def _fixpoint(cx: Frame, op: Op, start: Sequence[AV], bodies: Callable[[list[Typ
         cx.guard_type_growth(types)
     raise cx.error(
         "the types of the values that this loop carries do not settle", "a value has another type on every trip",
-        "keep the type of loop variables fixed: text and lists cannot be built up in a loop yet",
+        "keep the type of loop variables fixed",
     )  # fmt: skip
 
 
@@ -85,6 +145,10 @@ def _params(cx: Frame, block: Branch, avs: Sequence[AV]) -> None:
 def while_loop(cx: Frame, op: Op, start: list[AV]) -> list[AV]:
     """py.while: cond and body blocks over the carried values."""
     cond, body = op.blocks
+    if op.attrs.get("peel"):
+        start, ended = _peeled(cx, op, start)
+        if ended:
+            return start
     names = [v.name for v in body.params]
 
     def bodies(types: list[Type]) -> list[Branch]:
@@ -92,7 +156,7 @@ def while_loop(cx: Frame, op: Op, start: list[AV]) -> list[AV]:
         test = cx.branch(lambda: cx.run(cond, first)[0])
         _params(cx, test, first)
         second = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
-        step = cx.branch(lambda: cx.run(body, second)[0])
+        step = cx.branch(lambda: cx.run(body, _narrowed(cx, cond.params, test, second))[0])
         _params(cx, step, second)
         return [test, step]
 
@@ -104,6 +168,27 @@ def while_loop(cx: Frame, op: Op, start: list[AV]) -> list[AV]:
     if condition == Constant(True) or test.dead:
         cx.dead = True
     return results
+
+
+def _peeled(cx: Frame, op: Op, carried: list[AV]) -> tuple[list[AV], bool]:
+    """The trips whose condition is known while compiling, one after the other; whether the loop ends with them."""
+    cond, body = op.blocks
+    while not cx.dead:
+        (condition,) = cx.run(cond, carried)[0]
+        if not isinstance(condition.type, Constant):
+            return carried, False
+        if not condition.type.value:
+            break
+        carried = cx.run(body, carried)[0]
+    return carried, True
+
+
+def _narrowed(cx: Frame, params: Sequence[Value], test: Branch, carried: list[AV]) -> list[AV]:
+    """What the body of a `while` is given, as far as its condition tells more of it."""
+    (condition,) = test.results
+    fact = cx.facts.get(condition.value) if len(condition.values) == 1 else None
+    known = {one.subject: one.holds for one in (fact, *fact.also)} if fact is not None else {}
+    return [restrict(cx, av, known[p]) if p in known else av for p, av in zip(params, carried, strict=True)]
 
 
 def _emit_while(cx: Frame, types: Sequence[Type], start: Sequence[AV], test: Branch, step: Branch) -> list[AV]:
@@ -121,11 +206,102 @@ def for_loop(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     subject, *start = operands
     if isinstance(subject.type, Union):
         return _for_union(cx, op, subject, start)
-    source = iterable(cx, subject)
+    if (inner := iterated(cx, subject)) is not subject:
+        return [AV(NEVER) for _ in op.results] if cx.dead else for_loop(cx, op, [inner, *start])
+    if is_pushed(subject.type):
+        if not nests(cx, op, subject.type):
+            return loop_over(cx, op, subject, start)
+        whole = collected(cx, subject)
+        return [AV(NEVER) for _ in op.results] if cx.dead else for_loop(cx, op, [whole, *start])
+    level = op.attrs.get("indexed")
+    source = iterable(cx, subject) if isinstance(level, int) else lazily(cx, subject)
+    if isinstance(level, int):
+        source = PAIRED[0](cx, subject, source, level)
     breaks = bool(op.attrs.get("breaks"))
-    if source.items is not None:
-        return _unrolled(cx, op, source.items, start, breaks)
+    if source.known is not None:
+        return _unrolled(cx, op, source.known, start, breaks)
+    if source.count is None:
+        assert source.steps is not None
+        return _stepping(cx, op, source.steps, start, breaks)
+    if source.tables:
+        return _while_unchanged(cx, op, source, start, breaks)
     return _breaking(cx, op, source, start) if breaks else _counted(cx, op, source, start)
+
+
+def _while_unchanged(cx: Frame, op: Op, source: Iterable, start: list[AV], breaks: bool) -> list[AV]:
+    """By count where the loop does not change what it runs over, else step by step."""
+    assert source.steps is not None
+    if op not in cx.changing_loops:
+        trial = cx.branch(lambda: (_breaking if breaks else _counted)(cx, op, source, start))
+        if not writes_to(cx, trial.block, source.tables):
+            cx.e.block.ops += trial.block.ops
+            cx.dead = cx.dead or trial.dead
+            return trial.results
+        cx.changing_loops.add(op)
+        cx.loop_types.pop(op, None)
+    return _stepping(cx, op, source.steps, start, breaks)
+
+
+def writes_to(cx: Frame, block: Block, tables: Sequence[str]) -> bool:
+    """May the code write into one of the tables, itself or in what it calls."""
+    types = [Table(name) for name in tables]
+    functions = {spec.name: spec.function for spec in cx.session.order}
+    seen: set[object] = set()
+
+    def writes(block: Block) -> bool:
+        return any(
+            (op.name in ("table_set", "table_swap", "table_inc") and op.operands[0].type in types)
+            or ("callee" in op.attrs and calls_writer(op.attrs["callee"]))
+            for op in block.walk()
+        )
+
+    def calls_writer(name: object) -> bool:
+        if name in seen:
+            return False
+        seen.add(name)
+        function = functions.get(str(name))
+        return function is None or writes(function.body)  # one that is being inferred may do anything
+
+    return writes(block)
+
+
+def _stepping(cx: Frame, op: Op, steps: Steps, start: list[AV], breaks: bool) -> list[AV]:
+    """A loop over what has no count: while there is more (and no break)."""
+    width = len(steps.start)
+    flag = [AV(WEAK_BOOL, (cx.e.boolean(True),))] if breaks else []
+    first = [*steps.start, *flag, *start]
+    names = [*("at" for _ in steps.start), *("go" for _ in flag), *(v.name for v in op.blocks[0].params[1:])]
+
+    def bodies(types: list[Type]) -> list[Branch]:
+        state = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+
+        def more() -> list[AV]:
+            def ask() -> list[AV]:
+                return [AV(WEAK_BOOL, (steps.more(cx, state[:width]),))]
+
+            return cx.choose(state[width].value, ask, lambda: [constant_false(cx)]) if breaks else ask()
+
+        test = cx.branch(more)
+        _params(cx, test, state)
+        inner = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+
+        def step() -> list[AV]:
+            element, following = steps.take(cx, inner[:width])
+            results = [] if cx.dead else _body(cx, op, element, inner[width + len(flag) :])
+            if cx.dead:
+                return [AV(NEVER) for _ in inner]
+            return [*following, *([as_number(cx, results.pop(0))] if breaks else []), *results]
+
+        branch = cx.branch(step)
+        _params(cx, branch, inner)
+        return [test, branch]
+
+    types, (test, step) = _fixpoint(cx, op, first, bodies)
+    return _emit_while(cx, types, first, test, step)[width + len(flag) :]
+
+
+def constant_false(cx: Frame) -> AV:
+    return AV(WEAK_BOOL, (cx.e.boolean(False),))
 
 
 def _for_union(cx: Frame, op: Op, subject: AV, start: list[AV]) -> list[AV]:
@@ -142,12 +318,13 @@ def _body(cx: Frame, op: Op, element: AV, carried: Sequence[AV]) -> list[AV]:
     return results
 
 
-def _unrolled(cx: Frame, op: Op, items: Sequence[AV], carried: list[AV], breaks: bool) -> list[AV]:
+def _unrolled(cx: Frame, op: Op, items: Sequence[AV | Later], carried: list[AV], breaks: bool) -> list[AV]:
     """The body once per item; after a break that depends on data the rest is under an `if`."""
     for position, item in enumerate(items):
-        results = _body(cx, op, item, carried)
+        element = force(cx, item)
+        results = [] if cx.dead else _body(cx, op, element, carried)
         if cx.dead:
-            return results
+            return [AV(NEVER) for _ in op.results]
         if not breaks:
             carried = results
             continue
@@ -160,7 +337,7 @@ def _unrolled(cx: Frame, op: Op, items: Sequence[AV], carried: list[AV], breaks:
         if not rest:
             return carried
 
-        def later(rest: Sequence[AV] = rest, now: list[AV] = now) -> list[AV]:
+        def later(rest: Sequence[AV | Later] = rest, now: list[AV] = now) -> list[AV]:
             return _unrolled(cx, op, rest, now, breaks)
 
         return cx.choose(go.value, later, lambda now=now: now)  # type: ignore[misc]
@@ -252,7 +429,35 @@ def range_value(cx: Frame, arguments: Sequence[AV]) -> AV:
 
 
 def iterable(cx: Frame, av: AV) -> Iterable:
-    """How to step through a value."""
+    """How to step through a value; items that are known one by one are computed now."""
+    found = lazily(cx, av)
+    if found.later is None:
+        return found
+    return Iterable([force(cx, item) for item in found.later])
+
+
+def _one_of(cx: Frame, av: AV) -> Iterable:
+    """One of several sequences: by number, for which it is shows at run time."""
+
+    def count(cx: Frame, found: Sequence[AV]) -> AV:
+        source = lazily(cx, found[0])
+        number = source.count if source.known is None else cx.e.integer(len(source.known))
+        assert number is not None
+        return AV(WEAK_INT, (number,))
+
+    def element(cx: Frame, found: Sequence[AV], k: Value) -> AV:
+        source = iterable(cx, found[0])
+        if source.items is None:
+            assert source.element is not None
+            return source.element(cx, k)
+        return select_item(cx, source.items, k) if source.items else cx.stop()
+
+    total = dispatch(cx, [av], count).value
+    return Iterable(None, total, lambda cx, k: dispatch(cx, [av], lambda cx, found: element(cx, found, k)))
+
+
+def lazily(cx: Frame, av: AV) -> Iterable:
+    """How to step through a value; some of its items may be computed later."""
     match av.type:
         case Tuple(items) | List(items):
             if len(items) > MOST_UNROLLED and len(set(items)) == 1:
@@ -261,14 +466,31 @@ def iterable(cx: Frame, av: AV) -> Iterable:
             return Iterable(items_of(av))
         case Dict(keys, _):
             return Iterable([AV(Str(key), (), key) for key in keys])
+        case Complex(Array(_, rank), _) if rank > 0:
+            real, imag = halves(av)
+            count = array_sizes(cx, real)[0]
+            return Iterable(None, count, lambda cx, k: complex_of(
+                array_element(cx, real, k), array_element(cx, imag, k)))  # fmt: skip
+        case Str(text):
+            return Iterable([AV(Str(character), (), character) for character in text])
+        case Text():
+            return Iterable(None, text_length(cx, av).value, lambda cx, k: character(cx, av, k))
         case Range():
             return _range_iterable(cx, av)
         case Array(_, rank, _) if rank > 0:
             return Iterable(None, array_sizes(cx, av)[0], lambda cx, k: array_element(cx, av, k))
         case Array():
             raise cx.error("iteration over a 0-d array", show(av.type))
+        case Ref() if kind_of(av.type) in ITERABLES:
+            return ITERABLES[kind_of(av.type)](cx, av)
+        case Ref() | Class() if (inner := iterated(cx, av)) is not av:
+            return lazily(cx, inner)
+        case Union(members) if all(isinstance(member, Tuple | List | Array) for member in members):
+            return _one_of(cx, av)
+        case Iterator("generator"):
+            return iterable(cx, collected(cx, av))
         case Iterator(kind, _):
-            return _ITERATORS[kind](cx, items_of(av))
+            return ITERATORS[kind](cx, items_of(av))
     raise cx.error(f"{show(av.type)} cannot be iterated over", "range, arrays, tuples, enumerate, zip and reversed can",
                    raised=python_error(iter, av.type))  # fmt: skip
 
@@ -284,29 +506,115 @@ def _range_iterable(cx: Frame, av: AV) -> Iterable:
 
 
 def _enumerate(cx: Frame, parts: Sequence[AV]) -> Iterable:
-    inner, start = iterable(cx, parts[0]), parts[1]
+    inner, start = lazily(cx, parts[0]), parts[1]
 
     def pair(cx: Frame, k: Value, item: AV) -> AV:
         index = cx.e("add", convert(cx, start, DType.I64), k)
         return AV(Tuple((WEAK_INT, item.type)), (index, *item.values))
 
-    if inner.items is not None:
-        return Iterable([pair(cx, cx.e.integer(k), item) for k, item in enumerate(inner.items)])
+    if inner.known is not None:
+        return Iterable(None, later=[
+            _after(item, lambda cx, item, k=k: pair(cx, cx.e.integer(k), item))  # type: ignore[misc]
+            for k, item in enumerate(inner.known)
+        ])  # fmt: skip
+    steps = None
+    if inner.steps is not None:
+        stepped = inner.steps
+
+        def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+            item, following = stepped.take(cx, state[1:])
+            return pair(cx, state[0].value, item), [_next_index(cx, state[0]), *following]
+
+        first = AV(WEAK_INT, (cx.e.integer(0),))
+        steps = Steps([first, *stepped.start], lambda cx, state: stepped.more(cx, state[1:]), take)
+    if inner.count is None:
+        return Iterable(None, steps=steps)
     assert inner.element is not None
     element = inner.element
-    return Iterable(None, inner.count, lambda cx, k: pair(cx, k, element(cx, k)))
+    return Iterable(None, inner.count, lambda cx, k: pair(cx, k, element(cx, k)), inner.tables, steps)
+
+
+def _next_index(cx: Frame, k: AV) -> AV:
+    return AV(WEAK_INT, (cx.e("add", k.value, cx.e.integer(1)),))
 
 
 def _zip(cx: Frame, parts: Sequence[AV]) -> Iterable:
-    inner = [iterable(cx, part) for part in parts]
-    if all(source.items is not None for source in inner):
-        rows = zip(*(source.items or () for source in inner), strict=False)
-        return Iterable([_tuple_of(row) for row in rows])
+    inner = [lazily(cx, part) for part in parts]
+    if all(source.known is not None for source in inner):
+        rows = zip(*(source.known or () for source in inner), strict=False)
+        return Iterable(None, later=[_row(row) for row in rows])
+    steps = _zipped([steps_of(cx, s) for s in inner]) if any(s.steps is not None for s in inner) else None
+    if any(source.known is None and source.count is None for source in inner):
+        return Iterable(None, steps=steps)
     sources = [_indexed(cx, source) for source in inner]
     count = sources[0][0]
     for other, _ in sources[1:]:
         count = cx.e("minimum", count, other)
-    return Iterable(None, count, lambda cx, k: _tuple_of([element(cx, k) for _, element in sources]))
+    tables = tuple(table for source in inner for table in source.tables)
+    return Iterable(
+        None, count, lambda cx, k: _tuple_of([element(cx, k) for _, element in sources]), tables, steps
+    )  # fmt: skip
+
+
+def _after(item: AV | Later, rule: Callable[[Frame, AV], AV]) -> AV | Later:
+    """What is made of an item, when the item is."""
+    return Later(lambda cx: _unless_dead(cx, force(cx, item), rule))
+
+
+def _unless_dead(cx: Frame, item: AV, rule: Callable[[Frame, AV], AV]) -> AV:
+    return item if cx.dead else rule(cx, item)
+
+
+def _row(items: Sequence[AV | Later]) -> AV | Later:
+    known = [item for item in items if isinstance(item, AV)]
+    if len(known) == len(items):
+        return _tuple_of(known)
+    return Later(lambda cx: _forced_row(cx, items))
+
+
+def _forced_row(cx: Frame, items: Sequence[AV | Later]) -> AV:
+    found: list[AV] = []
+    for item in items:
+        found.append(force(cx, item))
+        if cx.dead:
+            return found[-1]
+    return _tuple_of(found)
+
+
+def _zipped(parts: Sequence[Steps]) -> Steps:
+    """Steps through several at once, as long as each has more."""
+    bounds = [0, *itertools.accumulate(len(part.start) for part in parts)]
+
+    def own(state: Sequence[AV], number: int) -> Sequence[AV]:
+        return state[bounds[number] : bounds[number + 1]]
+
+    def more(cx: Frame, state: Sequence[AV], number: int = 0) -> Value:
+        here = parts[number].more(cx, own(state, number))
+        if number == len(parts) - 1:
+            return here
+        (result,) = cx.choose(
+            here, lambda: [AV(WEAK_BOOL, (more(cx, state, number + 1),))], lambda: [constant_false(cx)]
+        )  # fmt: skip
+        return result.value
+
+    def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+        taken = [part.take(cx, own(state, number)) for number, part in enumerate(parts)]
+        return _tuple_of([item for item, _ in taken]), [av for _, following in taken for av in following]
+
+    return Steps([av for part in parts for av in part.start], more, take)
+
+
+def steps_of(cx: Frame, source: Iterable) -> Steps:
+    """Any iterable step by step."""
+    if source.steps is not None:
+        return source.steps
+    count, element = _indexed(cx, source)
+
+    def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+        return element(cx, state[0].value), [_next_index(cx, state[0])]
+
+    start = [AV(WEAK_INT, (cx.e.integer(0),))]
+    return Steps(start, lambda cx, state: cx.e("lt", state[0].value, count), take)
 
 
 def _tuple_of(items: Sequence[AV]) -> AV:
@@ -315,10 +623,10 @@ def _tuple_of(items: Sequence[AV]) -> AV:
 
 def _indexed(cx: Frame, source: Iterable) -> tuple[Value, Callable[[Frame, Value], AV]]:
     """Count and element-by-index, for known items too."""
-    if source.items is None:
+    if source.known is None:
         assert source.count is not None and source.element is not None
         return source.count, source.element
-    items = list(source.items)
+    items = [force(cx, item) for item in source.known]
     return cx.e.integer(len(items)), lambda cx, k: select_item(cx, items, k) if items else cx.stop()
 
 
@@ -327,15 +635,16 @@ def _reversed(cx: Frame, parts: Sequence[AV]) -> Iterable:
     if inner.items is not None:
         return Iterable(list(reversed(inner.items)))
     count, element = inner.count, inner.element
-    assert count is not None and element is not None
+    if count is None or element is None or (inner.tables and inner.back is None):
+        raise cx.type_error(f"{show(parts[0].type)} is not reversible", "only what has a length is")
     length = cx.e("maximum", count, cx.e.integer(0))
 
     def backwards(cx: Frame, k: Value) -> AV:
         return element(cx, cx.e("sub", cx.e("sub", length, cx.e.integer(1)), k))
 
-    return Iterable(None, length, backwards)
+    return Iterable(None, length, backwards, inner.tables, inner.back)
 
 
-_ITERATORS: dict[str, Callable[[Frame, Sequence[AV]], Iterable]] = {
-    "enumerate": _enumerate, "zip": _zip, "reversed": _reversed,
-}  # fmt: skip
+ITERATORS.update({
+    "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "iter": lambda cx, parts: iterable(cx, *parts),
+})  # fmt: skip

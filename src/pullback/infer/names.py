@@ -6,23 +6,37 @@ specialization.  Numbers, arrays and containers are hidden run-time arguments, r
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import types as python_types
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import is_foreign, missing_import, nearest, refusal
+from pullback.infer.bound import apply_to
 from pullback.infer.engine import BUILTINS, Code, Frame, outside_library
+from pullback.infer.heaps import heap_of_type
+from pullback.infer.heaps import read as read_field
+from pullback.infer.imports import cell_key, imported
 from pullback.infer.lattice import depth
 from pullback.infer.registry import builtin_name
+from pullback.infer.sites import Changed
 from pullback.infer.values import AV
 from pullback.prims.base import get
-from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal, abstract
+from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal
 from pullback.runtime.callobject import transform_of
-from pullback.types import NONE, Builtin, Closure, Constant, Module, Str, Transformed, Type, slots
+from pullback.runtime.objects import is_user_object
+from pullback.types import NONE, Builtin, Class, Closure, Constant, Member, Module, Str, Transformed, Type, slots
 
-__all__ = ["captured_values", "default_values", "function_value", "global_value", "hold", "object_value"]
+_CONTEXT_MAKER = contextlib.contextmanager(lambda: iter(())).__code__  # of every function that contextmanager() gives
+
+__all__ = [
+    "captured_values", "constant_type", "default_value", "function_value", "global_value", "hold", "holds_values",
+    "is_user_class", "is_user_exception", "object_value",
+]  # fmt: skip
 
 
 def global_value(cx: Frame, name: str) -> AV:
@@ -47,9 +61,17 @@ def captured_values(cx: Frame) -> list[AV]:
     names = cx.code.untyped.attrs.get("captures", ())
     assert isinstance(names, tuple)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    assigned = cx.code.untyped.attrs.get("cells", ())
+    assert isinstance(assigned, tuple)
     found: list[AV] = []
     for name in names:
         cell = cells[name]
+        site = ("cell", cell_key(cell))
+        if name in assigned and site not in cx.session.heaps:
+            raise Changed([site])  # whoever else reads the variable must see it change
+        if site in cx.session.heaps:
+            found.append(_shared(cx, cell, name, assigned))
+            continue
         value = cx.session.held.read("cell", cell)
         if value is ABSENT:
             raise cx.error(f"free variable '{name}' is not set yet", "call the function after it is assigned")
@@ -57,31 +79,69 @@ def captured_values(cx: Frame) -> list[AV]:
     return found
 
 
-def default_values(cx: Frame, function: python_types.FunctionType) -> dict[str, AV]:
-    """Defaults of a top-level function by parameter name."""
+def _shared(cx: Frame, cell: python_types.CellType, name: str, assigned: tuple[str, ...]) -> AV:
+    """A variable that compiled code assigns: the cell for functions that do, what is in it for others."""
+    subject = _hidden(cx, cell, "constant", cell, None, name)
+    heap = heap_of_type(subject.type)
+    assert heap is not None
+    return subject if name in assigned else read_field(cx, heap, subject.value, "value")
+
+
+def default_value(cx: Frame, function: python_types.FunctionType, name: str) -> AV:
+    """The default of a parameter of a top-level function."""
     code = function.__code__
-    positional = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    names = positional[len(positional) - len(defaults) :]
-    held = cx.session.held
-    found = {
-        name: object_value(cx, held.read("default", function, index), "default", function, index, name)
-        for index, name in enumerate(names)
-    }
-    for name in function.__kwdefaults__ or {}:
-        found[name] = object_value(cx, held.read("keyword", function, name), "keyword", function, name, name)
-    return found
+    if name in (function.__kwdefaults__ or {}):
+        value = cx.session.held.read("keyword", function, name)
+        return object_value(cx, value, "keyword", function, name, name)
+    first = code.co_argcount - len(function.__defaults__ or ())
+    index = code.co_varnames.index(name) - first
+    return object_value(cx, cx.session.held.read("default", function, index), "default", function, index, name)
 
 
 def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str = "") -> AV:
     """The abstract value of a Python object found at (kind, container, key).  kind "": a builtin, never guarded."""
     label = label or str(key)
+    if holds_values(value):
+        return _applied(cx, value, kind, container, key, label)
     constant = constant_type(cx, value, label)
     if constant is None:
         return _hidden(cx, value, kind, container, key, label)
-    if kind and not cx.session.held.knows(container, key):
+    if kind and kind != "constant" and not cx.session.held.knows(container, key):
         cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
-    return AV(constant, (), value) if isinstance(value, str | bool) else AV(constant)
+    return AV(constant, (), value) if type(value) in (str, bool) else AV(constant)
+
+
+def holds_values(value: Any) -> bool:
+    """Is it a callable that comes with data of its own, read at every call: a bound method, a functools.partial, an
+    object, or the derivative of such a one."""
+    request = transform_of(value)
+    if request is not None:
+        return holds_values(request[1])
+    if isinstance(value, functools.partial):
+        return True
+    if isinstance(value, python_types.MethodType):
+        return isinstance(value.__func__, python_types.FunctionType) or transform_of(value.__func__) is not None
+    return callable(value) and is_user_object(value)
+
+
+def _applied(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str) -> AV:
+    """A callable with data of its own: a function and arguments of it."""
+    request = transform_of(value)
+    if request is None and not isinstance(value, functools.partial | python_types.MethodType):
+        return _hidden(cx, value, kind, container, key, label)
+    if kind and kind != "constant" and not cx.session.held.knows(container, key):
+        cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
+    if request is not None:
+        name, function, options = request
+        inner = object_value(cx, function, "constant", function, None, label)
+        return inner if name == "jit" else AV(Transformed(name, inner.type, tuple(options)), inner.values)
+    if isinstance(value, python_types.MethodType):
+        function, given, named = value.__func__, (value.__self__,), {}
+    else:
+        function, given, named = value.func, value.args, value.keywords
+    parts = [object_value(cx, item, "constant", item, None, label) for item in (function, *given, *named.values())]
+    count = 1 + len(given)
+    return apply_to(parts[0], parts[1:count], dict(zip(named, parts[count:], strict=True)))
 
 
 def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
@@ -100,11 +160,36 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     request = transform_of(value)
     if request is not None:
         return transformed_type(cx, request)
+    if isinstance(value, python_types.FunctionType) and value.__code__ is _CONTEXT_MAKER:
+        inner = constant_type(cx, value.__wrapped__, name)  # type: ignore[attr-defined]
+        assert inner is not None
+        return Closure("contextlib.context", (inner,), name)
     if isinstance(value, python_types.FunctionType) and not is_foreign(value):
         return Closure(_code_of(cx, value), (), value.__name__)
-    if callable(value) and not isinstance(value, np.generic):
+    if isinstance(value, Enum):
+        return Member(value)
+    if is_user_class(value) or is_user_exception(value):
+        return Class(value)
+    if callable(value) and not isinstance(value, np.generic) and not is_user_object(value):
         raise cx.error(*refusal(value, name))
     return None
+
+
+_HEAP_TYPE = 1 << 9
+
+
+def is_user_class(value: object) -> bool:
+    """A class written in Python, of the user or of Python's library; not an exception."""
+    if not isinstance(value, type) or not value.__flags__ & _HEAP_TYPE or issubclass(value, BaseException):
+        return False
+    made = vars(value).get("__new__")
+    is_native = isinstance(made, python_types.BuiltinMethodType) and made.__self__ is value
+    return not is_native and value.__module__.partition(".")[0] not in ("numpy", "scipy", "pullback", "ctypes")
+
+
+def is_user_exception(value: object) -> bool:
+    """An exception class that is none of Python's own builtin ones."""
+    return isinstance(value, type) and issubclass(value, BaseException) and bool(value.__flags__ & _HEAP_TYPE)
 
 
 def _code_of(cx: Frame, function: python_types.FunctionType) -> Code:
@@ -150,7 +235,7 @@ def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label
 def _input_type(cx: Frame, value: Any, label: str) -> Type:
     short = label.rpartition(".")[2]
     try:
-        type_ = abstract(value, lambda inner: _constant_leaf(cx, inner, label), short)
+        type_ = imported(cx, value, short, ("hidden", label), lambda inner: _constant_leaf(cx, inner, label))
     except Refusal as error:
         raise cx.error(
             f"the value of '{label}' cannot be used in compiled code", f"it is {error.reason}",

@@ -7,29 +7,42 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from pullback.diagnostic import InternalError
-from pullback.infer import arithmetic, assign, calls, indexing, loops, structures, truth
+from pullback.diagnostic import CompileError, InternalError
+from pullback.infer import (
+    arithmetic,
+    assign,
+    backward,
+    calls,
+    catching,
+    cells,
+    generators,
+    gradients,
+    indexing,
+    loops,
+    patterns,
+    records,
+    stars,
+    structures,
+    truth,
+)
 from pullback.infer.advice import nearest
+from pullback.infer.displays import DISPLAYS
 from pullback.infer.engine import Fact, Frame
-from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT, WEAK_INT
+from pullback.infer.lattice import WEAK_BOOL
+from pullback.infer.literals import literal
 from pullback.infer.names import captured_values, constant_type, global_value, object_value
+from pullback.infer.object_writes import delete_attribute, set_attribute
+from pullback.infer.texts import fstring
 from pullback.infer.values import AV
-from pullback.ir.node import Function, Op
+from pullback.ir.node import Function, Op, Value
 from pullback.types import (
-    F64,
-    I64,
-    NONE,
+    NEVER,
     UNBOUND,
+    Builtin,
     Closure,
     Constant,
-    Dict,
-    List,
     Module,
     Slice,
-    Str,
-    Tuple,
-    Unbound,
-    Union,
 )  # fmt: skip
 
 __all__ = ["Inference"]
@@ -45,35 +58,25 @@ class Inference(Frame):
         handler = _HANDLERS.get(op.name)
         if handler is None:
             raise InternalError(f"no meaning for {op.name}")
-        results = handler(self, op, [self.env[v] for v in op.operands])
+        around, self.op = self.op, op
+        try:
+            operands = [self.env[v] for v in op.operands]
+            for value, av in zip(op.operands, operands, strict=True):
+                if generators.is_once(av.type) and not self.code.untyped.attrs.get("derivative"):
+                    generators.check_once(self, op, value)
+            results = handler(self, op, operands)
+        except CompileError as error:
+            if catching.raise_instead(self, error):
+                return
+            if not self.session.lenient:
+                raise
+            results = self.pass_over(error)
+        finally:
+            self.op = around
         if self.dead:
             return
         found = results if isinstance(results, list) else [results]
         self.env.update(zip(op.results, found, strict=True))
-
-
-def literal(cx: Frame, value: object) -> AV:
-    """A constant written in the source."""
-    if value is None:
-        return AV(NONE)
-    if isinstance(value, bool):
-        return AV(Constant(value), (), value)
-    if isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
-            raise cx.error(f"the integer {value} does not fit 64 bits", "compiled ints have 64 bits")
-        return _number(cx, AV(WEAK_INT, (cx.e.constant(value, I64),), value))
-    if isinstance(value, float):
-        return _number(cx, AV(WEAK_FLOAT, (cx.e.constant(value, F64),), value))
-    if isinstance(value, str):
-        return AV(Str(value), (), value)
-    if value is Ellipsis:
-        return AV(ELLIPSIS, (), Ellipsis)
-    raise cx.error(f"constants of type {type(value).__name__} are not supported", "int, float, bool, str and None are")
-
-
-def _number(cx: Frame, av: AV) -> AV:
-    cx.literals[av.value] = av.literal
-    return av
 
 
 def _const(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -82,6 +85,11 @@ def _const(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 def _global(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return global_value(cx, str(op.attrs["name"]))
+
+
+def _object(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    value: Any = op.attrs["value"]
+    return object_value(cx, value, "constant", value, None, getattr(value, "__name__", type(value).__name__))
 
 
 def _import(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -114,9 +122,9 @@ def module_attribute(cx: Frame, module: Any, name: str) -> AV:
             nearest(name, dir(module), f"{module.__name__}."),
         )  # fmt: skip
     value = held.read("global", vars(module), name) if held.knows(vars(module), name) else getattr(module, name)
-    if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in ("math", "numpy"):
+    if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in ("math", "cmath", "numpy"):
         return literal(cx, value)
-    if module.__name__ in ("math", "numpy"):
+    if module.__name__ in ("math", "cmath", "numpy"):
         constant = constant_type(cx, value, f"{module.__name__}.{name}")
         if constant is not None:
             return AV(constant)
@@ -132,24 +140,11 @@ def _closure(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _self(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    assert cx.self_av is not None
-    return cx.self_av
+    return generators.itself(cx)
 
 
 def _tuple(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    return AV(Tuple(tuple(av.type for av in operands)), tuple(v for av in operands for v in av.values))
-
-
-def _list(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    return AV(List(tuple(av.type for av in operands)), tuple(v for av in operands for v in av.values))
-
-
-def _dict(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    keys = op.attrs["keys"]
-    assert isinstance(keys, tuple)
-    kept = dict(zip(keys, operands, strict=True))  # a repeated key keeps its last value
-    type_ = Dict(tuple(kept), tuple(av.type for av in kept.values()))
-    return AV(type_, tuple(v for av in kept.values() for v in av.values))
+    return records.tuple_of(cx, operands)
 
 
 def _slice(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -158,26 +153,12 @@ def _slice(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _unbound(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    return AV(UNBOUND)
+    return AV(NEVER if op.attrs.get("dead") else UNBOUND)
 
 
 def _check_bound(cx: Frame, op: Op, operands: list[AV]) -> AV:
     """Reading a name that may be unset: UnboundLocalError on the paths where it is."""
-    (subject,) = operands
-    name = op.attrs["name"]
-    exception = "NameError" if op.attrs.get("free") else "UnboundLocalError"
-    where = "free variable" if op.attrs.get("free") else "local variable"
-    message = f"cannot access {where} '{name}' where it is not associated with a value"
-    if op.attrs.get("free"):
-        message += " in enclosing scope"
-    if isinstance(subject.type, Unbound):
-        cx.check(cx.e.boolean(False), exception, message)
-        return cx.stop()
-    if not isinstance(subject.type, Union) or UNBOUND not in subject.type.members:
-        return subject
-    index = subject.type.members.index(UNBOUND)
-    cx.check(cx.e("ne", subject.values[0], cx.e.integer(index)), exception, message)
-    return structures.without(cx, subject, lambda member: isinstance(member, Unbound))
+    return cells.bound(cx, operands[0], str(op.attrs["name"]), free=bool(op.attrs.get("free")))
 
 
 def _truth(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -196,43 +177,63 @@ def _if(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     def side(holds: bool) -> Callable[[], list[AV]]:
         return lambda: _under(cx, fact, holds, lambda: cx.run(then if holds else other, [])[0])
 
-    return cx.choose(condition.value, side(True), side(False))
+    results = cx.choose(condition.value, side(True), side(False))
+    for result, *sides in zip(results, then.results, other.results, strict=True):
+        if result.type == WEAK_BOOL and not cx.dead:
+            _conclude(cx, result.value, fact, *(cx.env.get(value) for value in sides))
+    return results
+
+
+def _conclude(cx: Frame, result: Value, fact: Fact | None, then: AV | None, other: AV | None) -> None:
+    """Where `a and b` holds, both do; where `a or b` does not, neither does."""
+    conjunction = other is not None and other.type == Constant(False)
+    if not conjunction and not (then is not None and then.type == Constant(True)):
+        return
+    second = then if conjunction else other
+    inner = cx.facts.get(second.value) if second is not None and len(second.values) == 1 else None
+    known: list[Fact] = []
+    for found in (fact, inner):
+        for one in (found, *found.also) if found is not None else ():
+            every = tuple(dict.fromkeys((*one.holds, *one.fails)))
+            known.append(Fact(one.subject, *((one.holds, every) if conjunction else (every, one.fails))))
+    if known:
+        first, *more = known
+        cx.facts.setdefault(result, Fact(first.subject, first.holds, first.fails, tuple(more)))
 
 
 def _under(cx: Frame, fact: Fact | None, holds: bool, body: Callable[[], list[AV]]) -> list[AV]:
     """Run `body` where the fact is known: its subject has fewer types."""
     if fact is None:
         return body()
-    saved = cx.env[fact.subject]
-    possible = fact.holds if holds else fact.fails
-    cx.env[fact.subject] = structures.restrict(cx, saved, possible)
+    saved = dict[Value, AV]()
+    for one in (fact, *fact.also):
+        if one.subject in cx.env:
+            present = cx.env[one.subject]
+            saved.setdefault(one.subject, present)
+            cx.env[one.subject] = structures.restrict(cx, present, one.holds if holds else one.fails)
     try:
         return body()
     finally:
-        cx.env[fact.subject] = saved
-
-
-def _raise(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    exception, message = structures.exception_of(cx, operands[0])
-    cx.check(cx.e.boolean(False), exception, message)
-    return cx.stop()
+        cx.env.update(saved)
 
 
 def _assert(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     condition, *rest = operands
-    message = structures.message_of(cx, rest[0]) if rest else ""
+    message = rest[0] if rest else None
     if isinstance(condition.type, Constant):
-        if condition.type.value:
-            return []
-        cx.check(cx.e.boolean(False), "AssertionError", message)
-        cx.stop()
+        if not condition.type.value:
+            catching.raise_assertion(cx, cx.e.boolean(False), message)
+            cx.stop()
         return []
-    cx.check(condition.value, "AssertionError", message)
+    catching.raise_assertion(cx, condition.value, message)
     return []
 
 
 def _unpack(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
-    return structures.unpack(cx, operands[0], len(op.results))
+    (subject,) = operands
+    if generators.is_pushed(subject.type):
+        subject = generators.collected(cx, subject)
+    return [cx.stop() for _ in op.results] if cx.dead else structures.unpack(cx, subject, len(op.results))
 
 
 def _binary(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -245,6 +246,16 @@ def _inplace(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 def _setitem(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     assign.set_item(cx, *operands)
+    return []
+
+
+def _setattr(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    set_attribute(cx, operands[0], str(op.attrs["name"]), operands[1])
+    return []
+
+
+def _delattr(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    delete_attribute(cx, operands[0], str(op.attrs["name"]))
     return []
 
 
@@ -285,11 +296,20 @@ def _for(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
 
 
 _HANDLERS: dict[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
-    "py.const": _const, "py.global": _global, "py.import": _import, "py.attribute": _attribute, "py.closure": _closure,
-    "py.self": _self, "py.tuple": _tuple, "py.list": _list, "py.dict": _dict, "py.slice": _slice,
-    "py.unbound": _unbound, "py.check_bound": _check_bound, "py.truth": _truth, "if": _if, "py.raise": _raise,
+    **DISPLAYS, **catching.CATCHING, **backward.MEANINGS, **gradients.MEANINGS,
+    "py.const": _const, "py.global": _global, "py.builtin": lambda cx, op, operands: AV(Builtin(str(op.attrs["name"]))),
+    "py.import": _import, "py.attribute": _attribute, "py.closure": _closure,
+    "py.self": _self, "py.tuple": _tuple, "py.slice": _slice,
+    "py.unbound": _unbound, "py.check_bound": _check_bound, "py.truth": _truth, "if": _if,
     "py.assert": _assert, "py.unpack": _unpack, "py.binary": _binary,
     "py.inplace": _inplace, "py.setitem": _setitem, "py.inplace_item": _inplace_item,
     "py.unary": _unary,
+    "py.call_star": stars.call_star, "py.object": _object,
+    "py.setattr": _setattr, "py.delattr": _delattr,
+    "py.cell": cells.cell, "py.cell_get": cells.cell_get, "py.cell_set": cells.cell_set,
+    "py.delegate": generators.delegate, "py.is_context": generators.is_context, "py.pushed": generators.pushed,
+    "py.is_sequence": patterns.is_sequence, "py.is_mapping": patterns.is_mapping,
+    "py.match_position": patterns.match_position, "py.match_rest": patterns.match_rest,
+    "py.fstring": lambda cx, op, operands: fstring(cx, op, operands),
     "py.compare": _compare, "py.subscript": _subscript, "py.call": _call, "py.while": _while, "py.for": _for,
 }  # fmt: skip

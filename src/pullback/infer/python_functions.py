@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 
 from pullback.infer.arithmetic import OVERFLOW, binary, python_message
 from pullback.infer.calls import call
+from pullback.infer.complexes import halves
+from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise
-from pullback.infer.engine import BUILTINS, Fact, Frame
-from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pullback.infer.loops import iterable, range_value
+from pullback.infer.engine import BUILTINS, Frame
+from pullback.infer.enums import as_plain
+from pullback.infer.generators import is_pushed
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.loops import lazily, range_value
 from pullback.infer.numbers import as_number, convert, whole
+from pullback.infer.protocols import call_special
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.samples import python_error
+from pullback.infer.texts import parsed, text_length
 from pullback.infer.truth import constant, truth
 from pullback.infer.values import AV, MISSING, items_of
-from pullback.ir.node import Value
 from pullback.types import (
     Array,
-    Builtin,
-    Closure,
+    Class,
+    Complex,
     Constant,
     Dict,
     DType,
@@ -29,8 +35,9 @@ from pullback.types import (
     NoneType,
     Number,
     Range,
+    Ref,
     Str,
-    Transformed,
+    Text,
     Tuple,
     Type,
     Union,
@@ -56,7 +63,9 @@ def _on_number(name: str, rule: Callable[[Frame, AV], AV], *, arrays: bool = Fal
         _arity(cx, name, arguments, keywords, 1, 1)
 
         def one(cx: Frame, operands: Sequence[AV]) -> AV:
-            av = as_number(cx, operands[0])
+            if (found := call_special(cx, f"__{name}__", operands[0])) is not None:
+                return found
+            av = as_number(cx, as_plain(cx, operands[0]))
             if isinstance(av.type, Array) and arrays:
                 return elementwise(cx, [av], lambda cx, items: rule(cx, items[0]))
             if not isinstance(av.type, Number):
@@ -130,7 +139,10 @@ def _parse_refused(name: str, handler: Handler) -> Handler:
                 return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text)) if name == "float" else AV(
                     WEAK_INT, (cx.e.integer(int(text)),), int(text))  # fmt: skip
             except ValueError as error:
-                raise cx.error(str(error), "this text is no number", "write the number itself") from None
+                raise cx.error(str(error), "this text is no number", "write the number itself",
+                               raised=("ValueError", str(error))) from None  # fmt: skip
+        if len(arguments) == 1 and isinstance(arguments[0].type, Text):
+            return parsed(cx, name, arguments[0])
         return handler(cx, arguments, keywords)
 
     return checked
@@ -178,6 +190,16 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
                 return AV(WEAK_INT, (cx.e.integer(len(items)),), len(items))
             case Str(text):
                 return AV(WEAK_INT, (cx.e.integer(len(text)),), len(text))
+            case Text():
+                return text_length(cx, av)
+            case Complex(Array(_, rank), _) if rank > 0:
+                return AV(WEAK_INT, (array_sizes(cx, halves(av)[0])[0],))
+            case Iterator("dict_keys" | "dict_values" | "dict_items", _):
+                return _len(cx, items_of(av), {})
+            case Ref() if (found := special(cx, "__len__", av)) is not None:
+                return found
+            case Class(python) if issubclass(python, Enum):
+                return AV(WEAK_INT, (cx.e.integer(len(python)),), len(python))
             case Array(_, rank, _) if rank > 0:
                 return AV(WEAK_INT, (array_sizes(cx, av)[0],))
             case Range():
@@ -238,8 +260,8 @@ def _lazy(kind: str, low: int, high: int) -> Handler:
                 strict.pop("strict", None)
             _arity(cx, kind, parts, strict, low, high)
         for part in parts[: 1 if kind == "enumerate" else None]:
-            if not isinstance(part.type, Union):
-                iterable(cx, part)
+            if not isinstance(part.type, Union) and not is_pushed(part.type):
+                lazily(cx, part)
         if kind == "zip" and "strict" in keywords:
             _same_lengths(cx, keywords["strict"], parts)
         return AV(Iterator(kind, tuple(p.type for p in parts)), tuple(v for p in parts for v in p.values))
@@ -260,97 +282,15 @@ def _same_lengths(cx: Frame, strict: AV, parts: Sequence[AV]) -> None:
             cx.check(ok, "ValueError", f"zip() argument {position} is {word} than {before}")
 
 
-def _isinstance(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    _arity(cx, "isinstance", arguments, keywords, 2, 2)
-    subject, kinds = arguments
-    wanted = [k.type for k in (items_of(kinds) if isinstance(kinds.type, Tuple) else [kinds])]
-    names = [k.name for k in wanted if isinstance(k, Builtin)]
-    if len(names) != len(wanted):
-        raise cx.error("isinstance takes classes", f"this is {show(kinds.type)}", "write isinstance(x, float)")
-    if not isinstance(subject.type, Union):
-        return constant(_is_kind(subject.type, names))
-    hits = [_is_kind(m, names) for m in subject.type.members]
-    if all(hits) or not any(hits):
-        return constant(hits[0])
-    result: Value = cx.e.boolean(hits[0])
-    for index, hit in enumerate(hits[1:], 1):
-        here = cx.e("eq", subject.values[0], cx.e.integer(index))
-        result = cx.e("select", here, cx.e.boolean(hit), result)
-    holds = tuple(m for m, hit in zip(subject.type.members, hits, strict=True) if hit)
-    fails = tuple(m for m, hit in zip(subject.type.members, hits, strict=True) if not hit)
-    if cx.argument_values:
-        cx.facts[result] = Fact(cx.argument_values[0], holds, fails)
-    return AV(WEAK_BOOL, (result,))
+_ABSTRACT = ("numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.floating")
 
 
-def _is_kind(type_: Type, names: Sequence[str]) -> bool:
-    return any(name in _classes(type_) for name in names)
-
-
-_NUMPY_CLASSES = {
-    DType.F32: "numpy.float32", DType.I64: "numpy.int64", DType.I32: "numpy.int32", DType.BOOL: "numpy.bool_",
-}  # fmt: skip
-
-
-def _classes(type_: Type) -> frozenset[str]:
-    match type_:
-        case Constant() | Number(DType.BOOL, True):
-            return frozenset({"builtins.bool", "builtins.int"})
-        case Number(DType.I64, True):
-            return frozenset({"builtins.int"})
-        case Number(DType.F64, True):
-            return frozenset({"builtins.float"})
-        case Number(DType.F64, False):
-            return frozenset({"numpy.float64", "builtins.float", "numpy.floating"})
-        case Number(dtype, False):
-            return frozenset({_NUMPY_CLASSES[dtype]})
-        case Tuple():
-            return frozenset({"builtins.tuple"})
-        case List():
-            return frozenset({"builtins.list"})
-        case Dict():
-            return frozenset({"builtins.dict"})
-        case Str():
-            return frozenset({"builtins.str"})
-        case Array():
-            return frozenset({"numpy.ndarray"})
-    return frozenset()
-
-
-def _sequence(kind: type[Tuple] | type[List]) -> Handler:
+def _no_instance(name: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        if not arguments:
-            return AV(kind(()))
-        source = iterable(cx, arguments[0])
-        if source.items is None:
-            raise cx.error("a tuple of run-time length is not supported yet", show(arguments[0].type),
-                           "iterate over the values directly")  # fmt: skip
-        items = source.items
-        return AV(kind(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))
+        raise cx.error(f"{name} cannot be called in compiled code", "it is only known as a class",
+                       "make arrays with np.zeros, np.array and the like")  # fmt: skip
 
     return handler
-
-
-def _dict_method(name: str) -> Handler:
-    return lambda cx, arguments, keywords: _call_dict(cx, name, arguments[0], arguments[1:])
-
-
-def _call_dict(cx: Frame, method: str, subject: AV, arguments: Sequence[AV]) -> AV:
-    """keys, values, items and get of a dict of fixed keys."""
-    assert isinstance(subject.type, Dict)
-    items = items_of(subject)
-    keys = [AV(Str(key), (), key) for key in subject.type.keys]
-    if method == "get":
-        wanted = arguments[0].type
-        if not isinstance(wanted, Str):
-            raise cx.error("dict.get takes a string written in the source", f"this is {show(wanted)}")
-        if wanted.value in subject.type.keys:
-            return items[subject.type.keys.index(wanted.value)]
-        return arguments[1] if len(arguments) > 1 else AV(NoneType())
-    chosen = keys if method == "keys" else items
-    if method == "items":
-        chosen = [AV(Tuple((k.type, v.type)), v.values) for k, v in zip(keys, items, strict=True)]
-    return AV(Tuple(tuple(c.type for c in chosen)), tuple(v for c in chosen for v in c.values))
 
 
 def _stop(cx: Frame, av: AV) -> AV:
@@ -375,15 +315,7 @@ def _attach(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
     return dispatch(cx, [y, x, w], rule)
 
 
-def _callable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    return constant(isinstance(arguments[0].type, Closure | Builtin | Transformed))
-
-
-def _print(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    raise cx.error("print is not supported in compiled code yet", "nothing can be written from here",
-                   "return the values and print them outside")  # fmt: skip
-
-
+HANDLERS.update({name: _no_instance(name) for name in _ABSTRACT})
 HANDLERS.update({
     "builtins.abs": _on_number("abs", _abs, arrays=True),
     "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), _zero_int),
@@ -391,9 +323,6 @@ HANDLERS.update({
     "builtins.bool": _bool, "builtins.round": _round, "builtins.len": _len, "builtins.pow": _pow,
     "builtins.divmod": _divmod, "builtins.range": _range, "builtins.enumerate": _lazy("enumerate", 1, 2),
     "builtins.zip": _lazy("zip", 1, 64), "builtins.reversed": _lazy("reversed", 1, 1),
-    "builtins.isinstance": _isinstance, "builtins.tuple": _sequence(Tuple), "builtins.list": _sequence(List),
-    "builtins.callable": _callable,
-    **{f"dict.{name}": _dict_method(name) for name in ("keys", "values", "items", "get")},
-    "builtins.print": _print, "pullback.stop": _on_number("stop", _stop), "pullback.rint": _on_number("rint", _rint),
+    "pullback.stop": _on_number("stop", _stop), "pullback.rint": _on_number("rint", _rint),
     "pullback.attach": _attach,
 })  # fmt: skip

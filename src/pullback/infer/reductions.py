@@ -17,6 +17,8 @@ from pullback.infer.elementwise import TOO_BIG, array_sizes, elementwise, ordere
 from pullback.infer.engine import Frame
 from pullback.infer.extrema import extremum_of_array
 from pullback.infer.lattice import WEAK_INT
+from pullback.infer.lists import element as list_element
+from pullback.infer.lists import first_item, is_sequence, length
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.shapes import axis_of, reshaped
@@ -42,7 +44,7 @@ def _reduction(name: str, kind: str) -> Handler:
 
 
 def _reduce(cx: Frame, kind: str, value: AV, found: Mapping[str, AV]) -> AV:
-    if isinstance(value.type, Tuple | List):
+    if isinstance(value.type, Tuple | List) or is_sequence(value.type):
         value = call(cx, AV(Builtin("numpy.array")), [value], {})
     number = as_number(cx, value)
     if isinstance(number.type, Number):
@@ -216,6 +218,8 @@ def _joined(name: str) -> Handler:
 
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         found = arguments_of(cx, f"numpy.{name}", ("arrays", "axis"), given, keywords)
+        if is_sequence(found["arrays"].type):
+            return _joined_list(cx, name, found["arrays"], found.get("axis"))
         arrays = [_member(cx, name, av) for av in _members(cx, name, found["arrays"])]
         ranks = {av.type.rank for av in arrays if isinstance(av.type, Array)}
         if len(ranks) != 1:
@@ -228,6 +232,25 @@ def _joined(name: str) -> Handler:
         return _concatenated(cx, name, arrays, axis)
 
     return handler
+
+
+def _joined_list(cx: Frame, name: str, arrays: AV, axis: AV | None) -> AV:
+    """The arrays of a list of run-time length, along the first axis."""
+    if axis is not None and cx.literal_of(axis) != 0:
+        help = "transpose the arrays, or the result"
+        raise cx.error(f"np.{name} of a list of run-time length takes axis 0", "", help)
+    if name == "stack":
+        return call(cx, AV(Builtin("numpy.array")), [arrays], {})
+    start = first_item(cx, arrays)
+    cx.check(cx.e("gt", length(cx, arrays), cx.e.integer(0)), "ValueError", "need at least one array to concatenate")
+    first = list_element(cx, start, cx.e.integer(0))
+    if cx.dead:
+        return first
+    if not isinstance(first.type, Array) or first.type.rank == 0:
+        raise cx.error(f"np.{name} takes arrays, not {show(first.type)}", "the list holds no arrays")
+    total = call(cx, prelude(cx, "pullback.total_length"), [arrays], {})
+    fresh = empty(cx, [total.value, *array_sizes(cx, first)[1:]], first.type.dtype)
+    return call(cx, prelude(cx, "pullback.fill_parts"), [fresh, arrays], {})
 
 
 def _members(cx: Frame, name: str, av: AV) -> list[AV]:

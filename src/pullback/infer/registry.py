@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import FunctionType
@@ -46,13 +47,32 @@ def _objects() -> dict[int, str]:
     found: dict[int, str] = {}
     for name in (*_rows(), *HANDLERS, *FUNCTIONS):
         module, _, attribute = name.rpartition(".")
-        if module in ("math", "numpy", "builtins"):
+        if module in ("math", "cmath", "numpy", "builtins"):
             value = getattr(importlib.import_module(module), attribute, None)
             if value is not None:
                 found.setdefault(id(value), name)
     for name, value in vars(builtins).items():
-        if isinstance(value, type) and issubclass(value, BaseException):
+        if isinstance(value, type) and issubclass(value, BaseException) and value.__name__ == name:
             found[id(value)] = f"builtins.{name}"
+    found[id(NotImplemented)] = "builtins.NotImplemented"
+    return found
+
+
+LIBRARIES = (
+    "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "functools", "heapq", "itertools", "operator",
+)  # fmt: skip
+"""Modules of Python's library some of whose functions are known; they are not imported for that."""
+
+
+@cache
+def _library_objects(loaded: tuple[str, ...]) -> dict[int, str]:
+    """As `_objects`, for modules of the library."""
+    found: dict[int, str] = {}
+    for name in (*HANDLERS, *FUNCTIONS):
+        module, _, attribute = name.rpartition(".")
+        value = getattr(sys.modules[module], attribute, None) if module in loaded else None
+        if value is not None:
+            found.setdefault(id(value), name)
     return found
 
 
@@ -64,6 +84,9 @@ def public_names() -> list[str]:
 def builtin_name(value: Any) -> str | None:
     """The dotted name of a known callable or class, else None."""
     found = _objects().get(id(value))
+    if found is not None:
+        return found
+    found = _library_objects(tuple(name for name in LIBRARIES if name in sys.modules)).get(id(value))
     if found is not None:
         return found
     if isinstance(value, FunctionType):

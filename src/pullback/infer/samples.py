@@ -10,9 +10,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from pullback.types import Constant, Dict, DType, List, NoneType, Number, Str, Tuple, Type
+from pullback.types import Constant, Dict, DType, List, NoneType, Number, Ref, Str, Tuple, Type
 
-__all__ = ["BINARY", "COMPARE", "UNARY", "python_error"]
+__all__ = ["BINARY", "COMPARE", "UNARY", "python_error", "python_message"]
 
 BINARY: dict[str, Callable[..., object]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -52,4 +52,16 @@ def _sample(type_: Type) -> Any:
             return list(map(_sample, items))
         case Dict(keys, items):
             return dict(zip(keys, map(_sample, items), strict=True))
+        case Ref(heap):
+            kind = {"list": list, "dict": dict, "set": set, "tuple": tuple}.get(heap.title)
+            return kind() if kind is not None else type(heap.title, (), {})()
     raise LookupError(type_)
+
+
+def python_message(operation: Callable[[], object]) -> str:
+    """The message of the running Python for an error, so that ours is the same."""
+    try:
+        operation()
+    except (ArithmeticError, ValueError) as error:
+        return str(error)
+    raise AssertionError("the operation did not fail")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,56 +10,70 @@ import numpy as np
 
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import nearest
+from pullback.infer.complexes import complex_of, halves
+from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import TOO_BIG, array_sizes, product
 from pullback.infer.engine import Frame
+from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.registry import is_exception
+from pullback.infer.narrowing import restrict, without
+from pullback.infer.objects import method_of_union, object_attribute
+from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
-from pullback.infer.values import AV, items_of, narrow
+from pullback.infer.values import AV, items_of
 from pullback.infer.views import array_element, array_of
 from pullback.ir.node import Value
+from pullback.prims.prelude import FUNCTIONS
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import (
     Array,
     Builtin,
     Closure,
+    Complex,
     Dict,
     DType,
     List,
     Number,
+    Ref,
     Str,
+    Text,
     Tuple,
     Type,
     Union,
-    distinct_slots,
     show,
-    slot_positions,
-    slots,
-    union_of,
 )  # fmt: skip
 
-__all__ = ["attribute", "exception_of", "message_of", "restrict", "unpack", "without"]
+__all__ = ["ATTRIBUTES", "attribute", "restrict", "unpack", "without"]
 
 ARRAY_METHODS = (
     "sum", "mean", "prod", "max", "min", "argmax", "argmin", "any", "all", "var", "std", "dot", "copy", "item",
     "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "squeeze", "fill", "clip", "round",
 )  # fmt: skip
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
-_PYTHON_KINDS: dict[type[Type], type] = {Array: np.ndarray, List: list, Tuple: tuple, Dict: dict, Str: str}
+_PYTHON_KINDS: dict[type[Type], type] = {Array: np.ndarray, List: list, Tuple: tuple, Dict: dict, Str: str, Text: str}
 _PYTHON_NUMBERS: dict[DType, type] = {DType.BOOL: bool, DType.I64: int, DType.F64: float}
 _ATTRIBUTE_HELP: dict[type, str] = {
-    list: "lists cannot change yet: accumulate a number, or write into an array made by np.zeros",
-    dict: "dicts are only read so far: write out a new dict",
-    str: "text cannot be computed in compiled code: return the numbers and format them outside",
+    str: "bytes and the rarer methods of strings are not known: return the string and do it outside",
 }
 _DTYPE_NAMES = {DType.BOOL: "bool_", DType.I32: "int32", DType.I64: "int64", DType.F32: "float32", DType.F64: "float64"}
+
+
+# Attributes of values of other types, by type; modules of this room that know such types put themselves here.
+ATTRIBUTES: dict[type[Type], Callable[[Frame, AV, str], AV]] = {}
 
 
 def attribute(cx: Frame, subject: AV, name: str) -> AV:
     """subject.name for arrays and numbers."""
     if isinstance(subject.type, Union):
+        if (method := method_of_union(cx, subject, name)) is not None:
+            return method
         return dispatch(cx, [subject], lambda cx, operands: attribute(cx, operands[0], name))
+    if (own := object_attribute(cx, subject, name)) is not None:
+        return own
+    handler = ATTRIBUTES.get(type(subject.type))
+    if handler is not None:
+        return handler(cx, subject, name)
     match subject.type:
         case Array():
             found = _array_attribute(cx, subject, subject.type, name)
@@ -70,9 +84,44 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
                 return subject
             if name == "dtype" and not weak:
                 return AV(Builtin(f"numpy.{_DTYPE_NAMES[dtype]}"))
-        case Dict() if name in ("keys", "values", "items", "get"):
-            return AV(Closure(f"dict.{name}", (subject.type,), f"dict.{name}"), subject.values)
+        case Complex():
+            return complex_attribute(cx, subject, name)
+        case Str() | Text() if f"str.{name}" in HANDLERS or f"str.{name}" in FUNCTIONS:
+            return AV(Closure(f"str.{name}", (subject.type,), f"str.{name}"), subject.values)
+        case Builtin(written) if f"{written}.{name}" in HANDLERS:
+            return AV(Builtin(f"{written}.{name}"))
+        case Builtin(written) if f"{written.removeprefix('builtins.')}.{name}" in HANDLERS:
+            return AV(Builtin(f"{written.removeprefix('builtins.')}.{name}"))
+        case List() | Dict() | Ref() if f"{_container(subject.type)}.{name}" in HANDLERS:
+            written = f"{_container(subject.type)}.{name}"
+            return AV(Closure(written, (subject.type,), written), subject.values)
     raise _no_attribute(cx, subject.type, name)
+
+
+def complex_attribute(cx: Frame, subject: AV, name: str) -> AV:
+    """An attribute of a complex number or array: of its parts, or of both."""
+    real, imag = halves(subject)
+    if name in ("real", "imag"):
+        return real if name == "real" else imag
+    if name == "conjugate" or (name == "conj" and not _is_python(real.type)):
+        return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
+    if not isinstance(real.type, Array):
+        raise _no_attribute(cx, subject.type, name)
+    if name == "T":
+        return complex_of(attribute(cx, real, name), attribute(cx, imag, name))
+    if name in ARRAY_METHODS:
+        return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
+    if name in ("shape", "ndim", "size"):
+        return attribute(cx, real, name)
+    raise _no_attribute(cx, subject.type, name)
+
+
+def _is_python(type_: Type) -> bool:
+    return isinstance(type_, Number) and type_.weak
+
+
+def _container(type_: Type) -> str:
+    return {List: "list", Dict: "dict"}.get(type(type_)) or kind_of(type_)
 
 
 def _no_attribute(cx: Frame, type_: Type, name: str) -> CompileError:
@@ -121,40 +170,6 @@ def _element_count(cx: Frame, av: AV) -> Value:
     return total
 
 
-# ------------------------------------------------------------------------------------------------- narrowing
-
-
-def without(cx: Frame, av: AV, excluded: Callable[[Type], bool]) -> AV:
-    """A union whose value is known not to be one of the excluded members."""
-    assert isinstance(av.type, Union)
-    return restrict(cx, av, tuple(m for m in av.type.members if not excluded(m)))
-
-
-def restrict(cx: Frame, av: AV, possible: Sequence[Type]) -> AV:
-    """The union's value where only `possible` members remain: fewer tags, renumbered."""
-    if not isinstance(av.type, Union) or tuple(possible) == av.type.members:
-        return av
-    kept = [m for m in av.type.members if m in possible]
-    if not kept:
-        return av
-    if len(kept) == 1:
-        return narrow(av, kept[0])
-    target = union_of(*kept)
-    assert isinstance(target, Union)
-    tag = cx.e.integer(0)
-    for number, member in enumerate(kept[1:], 1):
-        hit = cx.e("eq", av.values[0], cx.e.integer(av.type.members.index(member)))
-        tag = cx.e("select", hit, cx.e.integer(number), tag)
-    if distinct_slots(target.members) == distinct_slots(av.type.members):
-        return AV(target, (tag, *av.values[1:]))
-    payload: list[object] = [None] * (len(slots(target)) - 1)
-    for member in kept:
-        inner = narrow(av, member)
-        for position, value in zip(slot_positions(target, member), inner.values, strict=True):
-            payload[position - 1] = value
-    return AV(target, (tag, *payload))  # type: ignore[arg-type]
-
-
 # ------------------------------------------------------------------------------------------------- unpacking
 
 
@@ -165,12 +180,14 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
             if len(items) != count:
                 word = "too many values to unpack" if len(items) > count else "not enough values to unpack"
                 help = f"name all {len(items)} items on the left, or `_` for those not needed"
-                raise cx.error(f"{word} (expected {count}, got {len(items)})", f"this is {show(av.type)}", help)
+                raise cx.error(f"{word} (expected {count}, got {len(items)})", f"this is {show(av.type)}", help,
+                               raised=("ValueError", _unpack_message(count, len(items), dict=False)))  # fmt: skip
             return items_of(av)
         case Dict(keys, _):
             if len(keys) != count:
                 raise cx.error(f"a dict of {len(keys)} keys cannot be unpacked into {count} names",
-                               f"this is {show(av.type)}", f"name all {len(keys)} keys")  # fmt: skip
+                               f"this is {show(av.type)}", f"name all {len(keys)} keys",
+                               raised=("ValueError", _unpack_message(count, len(keys), dict=True)))  # fmt: skip
             return [AV(Str(key), (), key) for key in keys]
         case Array(_, rank, _) if rank > 0:
             size = array_sizes(cx, av)[0]
@@ -181,8 +198,20 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
             return [array_element(cx, av, cx.e.integer(k)) for k in range(count)]
         case Union():
             return _unpack_union(cx, av, count)
+        case Ref():
+            found = special(cx, "__unpack__", av, AV(WEAK_INT, (cx.e.integer(count),), count))
+            if found is not None:
+                return items_of(found) if isinstance(found.type, Tuple) else [found] * count
     raised = python_error(_unpack_two, av.type)
     raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked", raised=raised)
+
+
+def _unpack_message(wanted: int, given: int, *, dict: bool) -> str:
+    """What Python says of a tuple, list or dict of another length."""
+    if given < wanted:
+        return f"not enough values to unpack (expected {wanted}, got {given})"
+    counted = sys.version_info >= (3, 14) and not dict
+    return f"too many values to unpack (expected {wanted}" + (f", got {given})" if counted else ")")
 
 
 def _unpack_two(value: Any) -> None:
@@ -198,45 +227,3 @@ def _unpack_union(cx: Frame, av: AV, count: int) -> list[AV]:
     if isinstance(whole.type, Tuple):
         return items_of(whole)
     raise cx.error(f"cannot unpack {show(av.type)}")
-
-
-# ------------------------------------------------------------------------------------------------ exceptions
-
-
-def exception_of(cx: Frame, av: AV) -> tuple[str, str]:
-    """Name and message of the exception a `raise` statement is given."""
-    match av.type:
-        case Builtin(name):
-            return _exception_name(cx, name, ()), ""
-        case Tuple((Builtin(name), Str(message))):
-            return _exception_name(cx, name, (message,)), message
-        case Tuple((Builtin(name), inner)) if is_exception(name):
-            raise cx.error(
-                "the text of an exception must be a string known while compiling", f"this is {show(inner)}",
-                f'write the text out: {name.removeprefix("builtins.")}("...")',
-            )  # fmt: skip
-    raise cx.error(f"only exceptions can be raised, not {show(av.type)}", "needs an exception class or object",
-                   'write raise ValueError("...")')  # fmt: skip
-
-
-def _exception_name(cx: Frame, name: str, arguments: tuple[str, ...]) -> str:
-    short = name.removeprefix("builtins.")
-    kind = getattr(builtins, short, None)
-    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-        raise cx.error(f"only exceptions can be raised, not {short}", "needs an exception class or object",
-                       'write raise ValueError("...")')  # fmt: skip
-    try:
-        kind(*arguments)
-    except TypeError as error:
-        raise cx.type_error(f"{short}: {error}", "Python cannot make this exception either") from None
-    return short
-
-
-def message_of(cx: Frame, av: AV) -> str:
-    """The text of an assert."""
-    if isinstance(av.type, Str):
-        return av.type.value
-    raise cx.error("the text of an assert must be a string known while compiling", f"this is {show(av.type)}",
-                   'write the text out: assert condition, "..."')  # fmt: skip
-
-

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import operator as operators
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from pullback.infer.comparisons import Logic, compare_objects, is_constant_union, same_member, same_object
+from pullback.infer.complexes import complex_compare, complex_truth
+from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
+from pullback.infer.enums import as_plain
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.numbers import as_number, compared, convert, promote
+from pullback.infer.protocols import object_truth
+from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import COMPARE, python_error
+from pullback.infer.texts import compare_texts, contains_text, text_length
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.types import (
@@ -18,21 +25,28 @@ from pullback.types import (
     Array,
     BoxedFunction,
     Builtin,
+    Class,
     Closure,
+    Complex,
     Constant,
     Dict,
     DType,
+    Iterator,
     List,
+    Member,
     Module,
     NoneType,
     Number,
     Range,
+    Ref,
     Str,
+    Text,
     Transformed,
     Tuple,
     Type,
     Union,
     show,
+    slots,
 )  # fmt: skip
 
 __all__ = ["compare", "constant", "negate", "truth"]
@@ -41,7 +55,11 @@ _INTS = {
     "==": operators.eq, "!=": operators.ne, "<": operators.lt,
     "<=": operators.le, ">": operators.gt, ">=": operators.ge,
 }  # fmt: skip
+_SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARE = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+_KNOWN = Builtin | Module | Closure | Class
 
 
 def constant(value: bool) -> AV:
@@ -62,6 +80,9 @@ def truth(cx: Frame, av: AV, subject: Value | None = None) -> AV:
 def _truth(cx: Frame, av: AV) -> AV:
     if isinstance(av.type, Array):
         av = as_number(cx, av)  # of rank 0
+    if (found := object_truth(cx, av)) is not None:
+        return found
+    av = as_plain(cx, av)
     match av.type:
         case Constant():
             return av
@@ -73,11 +94,17 @@ def _truth(cx: Frame, av: AV) -> AV:
             return constant(False)
         case Str(value):
             return constant(bool(value))
+        case Complex():
+            return complex_truth(cx, av)
+        case Text():
+            return AV(WEAK_BOOL, (cx.e("gt", text_length(cx, av).value, cx.e.integer(0)),))
         case Tuple(items) | List(items) | Dict(_, items):
             return constant(bool(items))
+        case Ref() if (found := special(cx, "__bool__", av)) is not None:
+            return found
         case Range():
             return AV(WEAK_BOOL, (cx.e("gt", av.values[1], cx.e.integer(0)),))
-        case Closure() | Builtin() | Module() | Transformed() | BoxedFunction():
+        case Closure() | Builtin() | Module() | Transformed() | BoxedFunction() | Class() | Member():
             return constant(True)
         case Array():
             raise cx.error("the truth value of an array is ambiguous", f"this is {show(av.type)}",
@@ -96,27 +123,58 @@ def negate(cx: Frame, av: AV) -> AV:
     return AV(WEAK_BOOL, (result,))
 
 
+# Whether two values are one object, where one is of such a type; modules that know such types put themselves here.
+IDENTITIES: dict[type[Type], Callable[[Frame, AV, AV], AV]] = {}
+
+
 def compare(cx: Frame, operator: str, a: AV, b: AV, subject: Value | None = None) -> AV:
     """One comparison; chains are split by the front end."""
+    if operator in ("is", "is not", "==", "!=") and not isinstance(b.type, NoneType):
+        kinds = {type(m) for av in (a, b) for m in getattr(av.type, "members", (av.type,))}
+        handler = next((IDENTITIES[kind] for kind in kinds if kind in IDENTITIES), None)
+        if handler is not None:
+            same = dispatch(cx, [a, b], lambda cx, operands: handler(cx, *operands))
+            return same if operator in ("is", "==") else negate(cx, same)
     if operator in ("is", "is not"):
         return _identity(cx, operator, a, b, subject)
     if operator in ("in", "not in"):
         found = _contains(cx, b, a)
         return negate(cx, found) if operator == "not in" else found
+    if operator in ("==", "!=") and _are_members(a.type) and _are_members(b.type):
+        return same_member(cx, a, b, wanted=operator == "==")
     return dispatch(cx, [a, b], lambda cx, operands: _compare(cx, operator, *operands))
+
+
+def _are_members(type_: Type) -> bool:
+    """A union of members of enums that are nothing but members."""
+    return isinstance(type_, Union) and all(
+        isinstance(m, Member) and type(m.python).__eq__ is object.__eq__ for m in type_.members
+    )
 
 
 def _compare(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     if operator in ("==", "!=") and (result := _static_equality(a, b)) is not None:
         return constant(result is (operator == "=="))
-    a, b = as_number(cx, a), as_number(cx, b)
+    if (found := compare_objects(cx, operator, a, b, _LOGIC)) is not None:
+        return found
+    a, b = as_number(cx, as_plain(cx, a)), as_number(cx, as_plain(cx, b))
     match a.type, b.type:
         case Number(), Number():
             return _compare_numbers(cx, operator, a, b)
         case (Array() | Number(), Array() | Number()):
             return elementwise(cx, [a, b], lambda cx, items: _compare_numbers(cx, operator, *items))
+        case (Ref(), _) if (found := special(cx, f"compare {operator}", a, b)) is not None:
+            return found
+        case (_, Ref()) if (found := special(cx, f"compare {_SWAPPED[operator]}", b, a)) is not None:
+            return found
+        case (Complex(), Complex() | Number() | Array()) | (Number() | Array(), Complex()):
+            return complex_compare(cx, operator, a, b)
+        case (Str() | Text(), Str() | Text()):
+            return compare_texts(cx, operator, a, b)
         case (Tuple(p), Tuple(q)) | (List(p), List(q)):
             return _compare_sequences(cx, operator, a, b, len(p), len(q))
+        case (Dict(p), Dict(q)) if operator in ("==", "!="):
+            return _compare_dicts(cx, operator, a, b, p, q)
     if operator in ("==", "!="):
         return constant(operator == "!=")
     help = "test `is None` first" if NoneType in (type(a.type), type(b.type)) else ""
@@ -133,7 +191,9 @@ def _static_equality(a: AV, b: AV) -> bool | None:
             return True
         case (Constant(x), Constant(y)):
             return x == y
-    if isinstance(a.type, Builtin | Module | Closure) and isinstance(b.type, Builtin | Module | Closure):
+        case (Member(x), Member(y)):
+            return x == y
+    if isinstance(a.type, _KNOWN) and isinstance(b.type, _KNOWN):
         return a.type == b.type
     return None
 
@@ -160,6 +220,15 @@ def _compare_sequences(cx: Frame, operator: str, a: AV, b: AV, m: int, n: int) -
     return _lexicographic(cx, operator, pairs, constant({"<": m < n, "<=": m <= n, ">": m > n, ">=": m >= n}[operator]))
 
 
+def _compare_dicts(cx: Frame, operator: str, a: AV, b: AV, p: Sequence[str], q: Sequence[str]) -> AV:
+    equal = constant(set(p) == set(q))
+    if equal.type.value:  # type: ignore[union-attr]
+        others = dict(zip(q, items_of(b), strict=True))
+        for key, item in zip(p, items_of(a), strict=True):
+            equal = _both(cx, equal, truth(cx, compare(cx, "==", item, others[key])))
+    return negate(cx, equal) if operator == "!=" else equal
+
+
 def _lexicographic(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], last: AV) -> AV:
     """The first pair that differs decides."""
     result = last
@@ -179,26 +248,57 @@ def _both(cx: Frame, a: AV, b: AV) -> AV:
 
 
 def _contains(cx: Frame, container: AV, item: AV) -> AV:
+    if isinstance(container.type, Union):
+        return dispatch(cx, [container], lambda cx, operands: _contains(cx, operands[0], item))
+    if isinstance(container.type, Str | Text) and isinstance(item.type, Union):
+        return dispatch(cx, [item], lambda cx, operands: _contains(cx, container, operands[0]))
     if isinstance(container.type, Dict):
         if not isinstance(item.type, Str):
-            raise cx.error("`in` on a dict takes a string written in the source", f"this is {show(item.type)}",
-                           "compare the values themselves, or use a tuple")  # fmt: skip
+            changed(cx, container, f"searched for {show(item.type)}: its keys are strings known while compiling")
+        assert isinstance(item.type, Str)
         return constant(item.type.value in container.type.keys)
-    if isinstance(container.type, Str) and isinstance(item.type, Str):
-        return constant(item.type.value in container.type.value)
+    if isinstance(container.type, Ref) and (found := special(cx, "__contains__", container, item)) is not None:
+        return truth(cx, found)
+    if isinstance(container.type, Str | Text) and isinstance(item.type, Str | Text):
+        return contains_text(cx, container, item)
+    if isinstance(container.type, Range | Iterator):
+        return _contains_in_steps(cx, container, item)
     if not isinstance(container.type, Tuple | List):
         raise cx.error(f"`in` is not supported on {show(container.type)}", "tuples, lists and dicts are")
     result: AV = constant(False)
     for other in items_of(container):
-        equal = truth(cx, compare(cx, "==", item, other))
+        equal = truth(cx, compare(cx, "==", other, item))
         result = negate(cx, _both(cx, negate(cx, result), negate(cx, equal)))
     return result
+
+
+def _contains_in_steps(cx: Frame, container: AV, item: AV) -> AV:
+    """`in` on a range, and on what is only stepped through."""
+    if isinstance(container.type, Iterator) and container.type.kind == "dict_keys":
+        return _contains(cx, items_of(container)[0], item)
+    number = as_number(cx, item)
+    if isinstance(container.type, Range) and isinstance(number.type, Number) and not number.type.dtype.is_float:
+        start, count, step = container.values
+        away = cx.e("sub", convert(cx, number, DType.I64), start)
+        k = cx.e("floordiv", away, step)
+        inside = cx.e("and_", cx.e("ge", k, cx.e.integer(0)), cx.e("lt", k, count))
+        return AV(WEAK_BOOL, (cx.e("and_", inside, cx.e("eq", cx.e("mul", k, step), away)),))
+    return HANDLERS["list.__contains__"](cx, [container, item], {})
 
 
 def _identity(cx: Frame, operator: str, a: AV, b: AV, subject: Value | None) -> AV:
     """`is` for None, bools and functions."""
     wanted = operator == "is"
-    if isinstance(b.type, NoneType | Constant | Builtin | Closure | Module | Str):
+    references = any(isinstance(m, Ref) for av in (a, b) for m in getattr(av.type, "members", (av.type,)))
+    if references and not any(isinstance(av.type, NoneType) for av in (a, b)):
+        if isinstance(a.type, Union) or isinstance(b.type, Union):
+            return same_member(cx, a, b, wanted=wanted)
+        return same_object(cx, a, b, wanted=wanted)
+    if is_constant_union(a.type) and is_constant_union(b.type):
+        return same_member(cx, a, b, wanted=wanted)
+    if is_constant_union(b.type) and not slots(a.type):
+        return _is_constant(cx, b, a.type, wanted, None)
+    if isinstance(b.type, NoneType | Class | Member | Constant | Builtin | Closure | Module | Str):
         return _is_constant(cx, a, b.type, wanted, subject)
     if isinstance(a.type, NoneType):
         return _is_constant(cx, b, NONE, wanted, None)
@@ -221,6 +321,9 @@ def _is_constant(cx: Frame, av: AV, target: Type, wanted: bool, subject: Value |
     if subject is not None:
         others = tuple(m for m in av.type.members if m != target)
         fact = Fact(subject, (target,), others)
+        if av.values[0] in cx.classes:  # type(x) is C tells of x
+            about, types, by_class = cx.classes[av.values[0]]
+            fact = Fact(about, (by_class[target],), tuple(m for m in types if m != by_class[target]))
         cx.facts[tag] = fact if wanted else fact.negated()
     return AV(WEAK_BOOL, (tag,))
 
@@ -230,3 +333,6 @@ def require_array(cx: Frame, av: AV) -> Array:
     if not isinstance(av.type, Array):
         raise cx.error(f"an array is needed, not {show(av.type)}", "this is no array", "pass an array made by NumPy")
     return av.type
+
+
+_LOGIC = Logic(compare, truth, negate)

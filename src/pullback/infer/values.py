@@ -14,32 +14,43 @@ from pullback.infer.lattice import family_of, join
 from pullback.ir.node import Block, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import (
+    I64,
+    ZERO,
     Array,
     ArrayRef,
     Box,
     BoxedFunction,
     Buffer,
+    Caught,
     Closure,
+    Complex,
     Constant,
     Dict,
     DType,
+    Environment,
     Iterator,
     List,
     Machine,
     Never,
     Number,
+    Ref,
     Scalar,
     Slice,
+    Str,
+    Table,
+    Tame,
+    Text,
     Transformed,
     Tuple,
     Type,
     Unbound,
     Union,
+    Zero,
     slot_positions,
     slots,
 )  # fmt: skip
 
-__all__ = ["AV", "MISSING", "coerce", "items_of", "members", "narrow", "zero"]
+__all__ = ["AV", "MISSING", "choose_value", "coerce", "items_of", "members", "narrow", "zero"]
 
 MISSING = object()  # AV.literal of a value that is not written as a literal
 
@@ -104,6 +115,8 @@ def zero(e: Emitter, machine: Machine) -> Value:
             return e("box_null", name=name)
         case Buffer(element):
             return e("buffer", e.integer(0), element=element)
+        case Table():
+            raise InternalError("a reference to a table is no part of a value")
 
 
 def coerce(e: Emitter, av: AV, target: Type) -> AV:
@@ -117,6 +130,12 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
         return _into_union(e, av, target)
     if isinstance(target, BoxedFunction):
         return _into_box(e, av, target)
+    if isinstance(source, Union) and isinstance(target, Text):
+        return _one_of_texts(e, av, target)
+    if isinstance(source, Zero):
+        return _from_zero(e, target)
+    if isinstance(source, Union):
+        return _to_one(e, av, target)
     match source, target:
         case Constant(value), Number(DType.BOOL, True):
             return AV(target, (e.boolean(value),))
@@ -134,10 +153,44 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
             return _structure(e, av, target, inner)
         case Transformed(_, function, _), Transformed(_, wanted, _):
             return AV(target, coerce(e, AV(function, av.values), wanted).values)
+        case Tame(), Number():
+            return AV(target, av.values)
         case Unbound(), Unbound():
             return AV(target)
+        case Str(value), Text():
+            attrs: dict[str, object] = {"function": "value", "kinds": (), "type": I64, "constant": value, "text": True}
+            return AV(target, (e.append(get("text_call"), (), attrs=attrs, types=[I64]).result,))
+        case Complex(real, _), Complex(first, second):
+            half = len(slots(real))
+            parts = (AV(real, av.values[:half]), AV(source.imag, av.values[half:]))
+            found = [coerce(e, part, wanted) for part, wanted in zip(parts, (first, second), strict=True)]
+            return AV(target, tuple(value for part in found for value in part.values))
+        case Caught(), Caught():
+            return AV(target, av.values)
+        case Ref(), Ref():
+            return AV(target, av.values)  # one heap now
         case _:
             raise InternalError(f"no conversion from {source} to {target}")
+
+
+def _to_one(e: Emitter, av: AV, target: Type) -> AV:
+    """A union all of whose members are represented in one type: a sensitivity that may be zero."""
+    choices = [coerce(e, member, target).values for member in members(av)]
+    result = list(choices[-1])
+    for number in reversed(range(len(choices) - 1)):
+        chosen = e("eq", av.values[0], e.integer(number))
+        result = [choose_value(e, chosen, x, y) for x, y in zip(choices[number], result, strict=True)]
+    return AV(target, tuple(result))
+
+
+def _from_zero(e: Emitter, target: Type) -> AV:
+    """The sensitivity zero in the type of others."""
+    match target:
+        case Number() | Tame():
+            return AV(target, (e.constant(0, slots(target)[0]),))
+        case Tuple(items) | Closure(Environment(), items):
+            return AV(target, tuple(v for item in items for v in coerce(e, AV(ZERO), item).values))
+    raise InternalError(f"no zero of {target}")
 
 
 def _structure(e: Emitter, av: AV, target: Type, inner: Sequence[Type]) -> AV:
@@ -151,10 +204,12 @@ def _into_box(e: Emitter, av: AV, target: BoxedFunction) -> AV:
         choices = [_into_box(e, member, target) for member in members(av)]
         result = choices[-1].value
         for number in reversed(range(len(choices) - 1)):
-            result = _choose(e, e("eq", av.values[0], e.integer(number)), choices[number].value, result)
+            result = choose_value(e, e("eq", av.values[0], e.integer(number)), choices[number].value, result)
         return AV(target, (result,))
     if av.type == target:
         return av
+    if isinstance(av.type, Zero):
+        av = AV(Closure(Environment(ZERO), (), "nothing"))
     if not isinstance(av.type, Closure):
         raise InternalError(f"no conversion from {av.type} to {target}")
     family = family_of(target)
@@ -165,14 +220,25 @@ def _into_box(e: Emitter, av: AV, target: BoxedFunction) -> AV:
     return AV(target, (e("box", *inner.values, name=str(family), variant=variant),))
 
 
+def _one_of_texts(e: Emitter, av: AV, target: Text) -> AV:
+    """A string that is one of several as a run-time one."""
+    choices = [coerce(e, member, target).value for member in members(av)]
+    result = choices[-1]
+    for number in reversed(range(len(choices) - 1)):
+        result = choose_value(e, e("eq", av.values[0], e.integer(number)), choices[number], result)
+    return AV(target, (result,))
+
+
 def _fits(source: Type, target: Type) -> bool:
-    return join(source, target) == target
+    return join(target, source) == target  # in this order: members of unions inside keep theirs
 
 
 def _into_union(e: Emitter, av: AV, target: Union) -> AV:
     if isinstance(av.type, Union):
         return _between_unions(e, av, target)
+    exact = [i for i, member in enumerate(target.members) if member == av.type]
     index = next((i for i, member in enumerate(target.members) if _fits(av.type, member)), None)
+    index = exact[0] if exact else index
     if index is None:
         raise InternalError(f"{av.type} is no member of {target}")
     inner = coerce(e, av, target.members[index])
@@ -199,11 +265,12 @@ def _between_unions(e: Emitter, av: AV, target: Union) -> AV:
     for i in reversed(range(len(alternatives) - 1)):
         chosen = e("eq", tag, e.integer(i))
         for k, value in enumerate(alternatives[i].values):
-            result[k] = _choose(e, chosen, value, result[k])
+            result[k] = choose_value(e, chosen, value, result[k])
     return AV(target, tuple(result))
 
 
-def _choose(e: Emitter, condition: Value, x: Value, y: Value) -> Value:
+def choose_value(e: Emitter, condition: Value, x: Value, y: Value) -> Value:
+    """The machine value of one of two alternatives."""
     if x is y:
         return x
     if isinstance(x.type, Scalar):

@@ -71,6 +71,7 @@ class _Checker:
         elif "callee" in op.attrs:
             self.check_callee(op)
         elif not op.blocks:
+            self.check_column(op)
             self.same(op, op.prim.result_types([_machine(v) for v in op.operands], op.attrs), actual)
 
     def check_if(self, op: Op) -> None:
@@ -103,6 +104,16 @@ class _Checker:
         whole = op.name == "call"
         self.same(op, params, [v.type for v in op.operands[: None if whole else len(params)]])
         self.same(op, results, [v.type for v in op.results[: None if whole else len(results)]])
+
+    def check_column(self, op: Op) -> None:
+        """What is read or written has the type of the table's column."""
+        if self.program is None or "column" not in op.attrs:
+            return
+        column = int(str(op.attrs["column"]))
+        layout = self.program.layouts.get(getattr(op.operands[0].type, "name", ""))
+        if not layout or not 0 <= column < len(layout[0]):
+            raise _IllFormed(f"{op.name} at {op.span}: {op.operands[0]!r} has no column {column}")
+        self.same(op, [layout[0][column]], [v.type for v in (*op.operands[2:], *op.results)][:1])
 
     def same(self, op: Op, expected: Sequence[Machine | None], actual: Sequence[Machine | None]) -> None:
         if list(expected) != list(actual):

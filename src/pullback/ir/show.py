@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pullback.diagnostic import Span
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.types import Machine
+from pullback.types import Machine, Table
 
 __all__ = ["show_function", "show_program"]
 
@@ -102,10 +102,21 @@ def show_function(function: Function, *, source: bool = True) -> str:
 def show_program(program: Program, *, source: bool = True) -> str:
     """Text of every function, the entry first."""
     names = sorted(program.functions, key=lambda n: (n != program.entry, n))
-    parts = [_layout(name, variants) for name, variants in program.layouts.items()]
+    tables = {v.type.name for f in program.functions.values() for v in _defined(f.body) if isinstance(v.type, Table)}
+    parts = [_layout(name, layout, name in tables) for name, layout in program.layouts.items()]
     return "\n\n".join(parts + [show_function(program.functions[n], source=source) for n in names])
 
 
-def _layout(name: str, variants: Sequence[Sequence[Machine]]) -> str:
-    """The records behind a box: `box F = (i64, f64) | ()`."""
-    return f"box {name} = {' | '.join('(' + ', '.join(map(str, slots)) + ')' for slots in variants)}"
+def _defined(block: Block) -> Iterator[Value]:
+    """Parameters and results, inner ones included."""
+    yield from block.params
+    for op in block.walk():
+        yield from op.results
+        for inner in op.blocks:
+            yield from inner.params
+
+
+def _layout(name: str, variants: Sequence[Sequence[Machine]], table: bool) -> str:
+    """The records behind a box: `box F = (i64, f64) | ()`; the row of a table: `table N = (i64, f64)`."""
+    rows = " | ".join("(" + ", ".join(map(str, slots)) + ")" for slots in variants)
+    return f"{'table' if table else 'box'} {name} = {rows}"

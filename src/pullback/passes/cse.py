@@ -7,7 +7,8 @@
       d = gt y, x                     (d is e)
     where e = lt x, y
 
-Elements of arrays that nothing in the function writes count, elements of residual buffers too: they are written once.
+Elements of arrays that nothing in the function writes count, elements of residual buffers too: they are written once;
+and columns of tables whose rows keep what they are made with.
 Arrays and records made by different ops stay different objects.  One walk with a scoped table; it only removes.
 """
 
@@ -68,6 +69,8 @@ class _Numbering:
         self.table = saved
 
     def eligible(self, op: Op) -> bool:
+        if op.prim.name == "table_get":
+            return not self.memory.rewritten(op)
         if op.prim.effects:
             return op.prim.name in _READS and self.memory.stable(op.operands[0])
         return bool(op.results)

@@ -6,7 +6,8 @@
       return v
 
 Ops keep the spans of the function they come from.  A function is inlined where it is small or the caller stays within a
-bound, so code grows at most to that bound.  `prune` drops functions that the entry does not reach.
+bound, so code grows at most to that bound; one marked `outlined` never is.  `prune` drops functions that the entry does
+not reach.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ class _Body:
     def wanted(self, op: Op) -> bool:
         name = str(op.attrs["callee"])
         inliner = self.inliner
-        if name not in inliner.program.functions:
+        function = inliner.program.functions.get(name)
+        if function is None or function.attrs.get("outlined"):
             return False
         recursive = self.decided.get(name)
         if recursive is None:

@@ -95,6 +95,14 @@ class Layouts:
     """
 
     def __init__(self, function: Function) -> None:
+        self._uneven: set[Value] = set()  # merged arrays that have several shapes
+        known = -1
+        while len(self._uneven) > known:  # sizes may have been taken from them before that was found
+            known = len(self._uneven)
+            self._walk(function)
+        self._judge()
+
+    def _walk(self, function: Function) -> None:
         self.of: dict[Value, Layout] = {}
         self.written: dict[Op, list[Object]] = {}
         self.products: dict[Op, tuple[int, int, int]] = {}
@@ -104,6 +112,7 @@ class Layouts:
         self._stack: list[tuple[Op, Block]] = []
         self._pairs: list[tuple[Object, Object]] = []
         self._objects: list[Object] = []
+        self._values: dict[Object, Value] = {}
         self._collect(function.body)
         self._block(function.body)
         for value in function.body.results:
@@ -111,7 +120,6 @@ class Layouts:
                 o = self.of[value].object
                 o.root().returned += 1
                 o.last_use = len(function.body.ops)
-        self._judge()
 
     def promoted(self, value: Value) -> Layout | None:
         """The layout of an array that lives in registers."""
@@ -144,10 +152,11 @@ class Layouts:
 
     def _make(self, value: Value, shape: tuple[int, ...], *, merged: bool = False) -> Object | None:
         count = int(np.prod(shape, dtype=np.int64))
-        if count > MOST_ELEMENTS:
+        if count > MOST_ELEMENTS or value in self._uneven:
             return None
         found = Object(shape, len(self._positions) - 1, merged)
         self._objects.append(found)
+        self._values[found] = value
         self.of[value] = Layout(found, np.arange(count).reshape(shape))
         return found
 
@@ -190,6 +199,7 @@ class Layouts:
             self._bad(source)
             if target is not None:
                 target.root().bad = True
+                self._uneven.add(self._values[target])
             return
         o = layout.object
         o.first_merge = min(o.first_merge, self._positions[o.depth])

@@ -27,7 +27,7 @@ __all__ = ["run"]
 # Not worth a branch of their own: the code generator moves them as well.
 _CHEAP = SPECULATIVE | {"mul", "zmul", "fma", "powi", "copysign", "box_tag"}
 # Right only behind the checks before them.
-_GUARDED_READS = frozenset({"array_get", "buffer_get", "unbox", "view_index"})
+_GUARDED_READS = frozenset({"array_get", "buffer_get", "unbox", "view_index", "table_get"})
 
 
 def run(function: Function, program: Program) -> None:
@@ -108,6 +108,8 @@ class _Motion:
         """May the op run once in front of the first trip; `front`: nothing observable stays before it."""
         if op.name in ("check", "unbox", "view_index"):
             return front
+        if op.name == "table_get":
+            return front and not self.memory.rewritten(op)
         if op.name in _GUARDED_READS:
             known = op.name == "array_get" or self.memory.stable(op.operands[0])
             return front and known and not self.fills(op, loop)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pullback.analysis.cells import column_of
 from pullback.analysis.effects import ALLOCATIONS, VIEWS, carried, is_reference
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.passes.owned_cells import owner_column
 from pullback.prims.data import OWNER
-from pullback.types import ArrayRef, Box, Buffer, Machine
+from pullback.types import ArrayRef, Box, Buffer, Machine, Table
 
 __all__ = ["Carrier", "Exit", "Survey", "Token"]
 
@@ -84,6 +86,8 @@ def _owning(function: Function, program: Program, shelves: dict[Value, Value]) -
             elif op.name in _SHELVED:
                 if op.operands[0] in shelves and not found.isdisjoint((*op.operands, *op.results)):
                     found.update((op.operands[0], *op.results, *(v for v in op.operands[1:] if v in shelves)))
+            elif op.name == "table_get" and owner_cell(op, program) is not None:
+                found.add(op.result)
             elif op.name in ALLOCATIONS or _returns_owners(op, program):
                 found.update(v for v in op.results if isinstance(v.type, ArrayRef))
             elif op.blocks:
@@ -92,6 +96,13 @@ def _owning(function: Function, program: Program, shelves: dict[Value, Value]) -
                         found.add(group[0])
                         found.update(v for block in op.blocks for v in block.params if v in group)
     return found
+
+
+def owner_cell(op: Op, program: Program) -> int | None:
+    """For an access to a table: the column of the owner of the array that it reads or writes."""
+    table = op.operands[0].type
+    assert isinstance(table, Table)
+    return owner_column(program.layouts[table.name][0], column_of(op))
 
 
 def _returns_owners(op: Op, program: Program) -> bool:
@@ -173,6 +184,7 @@ class Survey:
         self.puts: list[tuple[Op, Exit]] = []
         self.frees: list[tuple[Block, int, Op]] = []  # of buffers that have a shelf
         self.moves: list[tuple[Block, int, Op]] = []  # of such buffers, in and out of another one
+        self.sets: list[tuple[Op, Exit]] = []  # of arrays in tables that own them
         self.position: dict[Block, int] = {}
         self.current: list[Block] = []
         self.borrowed = [Value(OWNER) for _ in lent_to(function, program)]
@@ -241,6 +253,12 @@ class Survey:
         if op.operands and op.operands[0] in self.shelves:
             self.shelved(block, op, position)
             borrowing = None if op.name == "buffer_put" and op.operands[2] not in self.shelves else borrowing
+        if op.name in ("table_get", "table_set") and owner_cell(op, self.program) is not None:
+            borrowing = None
+            if op.name == "table_set":
+                self.sets.append((op, Exit(block, position, [self.owner.get(op.operands[2])])))
+            else:
+                self.token(op.result, block, Value(OWNER), position, counted=True).fetch = op
         if borrowing is not None:
             for i, value in enumerate(op.operands):
                 if i not in borrowing:
@@ -296,7 +314,7 @@ class Survey:
                 self.token(op.results[i], block, owner, position, counted=True)
 
     def keeps_nothing(self, op: Op) -> bool:
-        """A call that neither gets nor returns a record or buffer can keep its arguments only in results it owns."""
-        if op.name != "call" or any(isinstance(v.type, Box | Buffer) for v in (*op.operands, *op.results)):
+        """A call that gets and returns no record, buffer or table can keep its arguments only in results it owns."""
+        if op.name != "call" or any(isinstance(v.type, Box | Buffer | Table) for v in (*op.operands, *op.results)):
             return False
         return _returns_owners(op, self.program) or not any(is_reference(v.type) for v in op.results)

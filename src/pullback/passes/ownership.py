@@ -18,7 +18,8 @@ Owners are counted: a block that yields what another one owns, or the same twice
 owns nothing: memory of the caller, or memory that lives to the end of the outermost call because it was stored in a
 record, or given to a call that might keep it.  Functions but the entry return owners after their results; those that
 do get the owners of their arrays after their parameters, as what they return may be one of these.  A buffer of arrays
-that is only put, read and freed here has a second one beside it, of the owners of what is put.
+that is only put, read and freed here has a second one beside it, of the owners of what is put.  Tables own the arrays
+that they hold where `owned_cells` has made room for that; a table is freed at the end of the block that makes it.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from collections.abc import Iterator
 
 from pullback.diagnostic import UNKNOWN
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.passes.owners import Carrier, Exit, Survey, Token
+from pullback.passes.owners import Carrier, Exit, Survey, Token, owner_cell
 from pullback.prims import get
 from pullback.prims.data import OWNER
-from pullback.types import Buffer
+from pullback.types import Buffer, Table
 
 __all__ = ["run"]
 
@@ -38,6 +39,22 @@ __all__ = ["run"]
 def run(function: Function, program: Program) -> None:
     """Insert `free` for everything that does not escape, and owners where arrays leave their block."""
     _Writer(Survey(function, program)).function(function, function.name == program.entry)
+    kept = {v for op in function.body.walk() if not _passes(op) for v in op.operands if isinstance(v.type, Table)}
+    _free_tables(function.body, kept, last=function.name == program.entry)
+
+
+def _passes(op: Op) -> bool:
+    return op.name.startswith("table_") or op.name in ("call", "free")
+
+
+def _free_tables(block: Block, kept: set[Value], *, last: bool = False) -> None:
+    """Tables end with the block that makes them; `last`: with the outermost call."""
+    freed = {op.operands[0] for op in block.ops if op.name == "free"}
+    for op in list(block.ops):
+        for inner in op.blocks:
+            _free_tables(inner, kept)
+        if op.name in ("table", "table_copy") and not last and op.result not in freed and op.result not in kept:
+            block.ops.append(Op(get("free"), [op.result], span=op.span))
 
 
 class _Writer:
@@ -56,6 +73,8 @@ class _Writer:
             (owner,) = self.hand(place)
             operands = [survey.shelves[put.operands[0]], put.operands[1], owner]
             self.after(place.block, place.position, Op(get("buffer_put"), operands, span=put.span))
+        for op, place in survey.sets:
+            self.replace(op, place)
         for block, position, op in (*survey.frees, *survey.moves):
             operands = [survey.shelves.get(v, v) for v in op.operands]
             self.after(block, position, Op(op.prim, operands, [survey.shelves[v] for v in op.results], span=op.span))
@@ -65,6 +84,15 @@ class _Writer:
         for token in self.tokens():
             self.settle(token)
         self.insert(function.body)
+
+    def replace(self, op: Op, place: Exit) -> None:
+        """Hand the owner of an array to the cell that holds it; the one of what was there before is free."""
+        (owner,) = self.hand(place)
+        attrs = {"column": owner_cell(op, self.survey.program)}
+        old = Value(OWNER)
+        swap = Op(get("table_swap"), [*op.operands[:2], owner], [old], attrs, span=op.span)
+        for new in (swap, Op(get("free"), [old], span=op.span)):
+            self.after(place.block, place.position, new)
 
     def tokens(self) -> Iterator[Token]:
         for tokens in self.survey.tokens.values():
@@ -137,7 +165,7 @@ class _Writer:
                 self.after(block, -1, Op(get("array_retain"), [token.value], span=UNKNOWN))
             return
         if token.fetch is not None:
-            if not token.handed and not token.escaped and self.outlived(token, token.fetch.operands[0]):
+            if not token.handed and not token.escaped and self.outlived(token, token.fetch):
                 return
             self.fetch(token, token.fetch)
         if token.handle is not None and not token.counted:
@@ -156,14 +184,22 @@ class _Writer:
                 self.after(block, token.last, Op(get("free"), [value], span=span))
 
     def fetch(self, token: Token, op: Op) -> None:
-        """Own what was found in a buffer as well as the buffer does."""
-        shelf = self.survey.shelves[op.operands[0]]
-        found = Op(get("buffer_get"), [shelf, op.operands[1]], [token.value], span=op.span)
+        """Own what was found in a buffer or table as well as that does."""
+        if op.name == "table_get":
+            attrs = {"column": owner_cell(op, self.survey.program), "type": OWNER}
+            found = Op(op.prim, op.operands, [token.value], attrs, span=op.span)
+        else:
+            shelf = self.survey.shelves[op.operands[0]]
+            found = Op(get("buffer_get"), [shelf, op.operands[1]], [token.value], span=op.span)
         retain = Op(get("array_retain"), [token.value], span=op.span)
         self.before.setdefault(token.block, {}).setdefault(token.made + 1, [])[0:0] = [found, retain]
 
-    def outlived(self, token: Token, buffer: Value) -> bool:
-        """Is it sure that the buffer that the memory was found in is freed after its last use here."""
+    def outlived(self, token: Token, fetch: Op) -> bool:
+        """Is it sure that what the memory was found in keeps it until after its last use here."""
+        if fetch.name == "table_get":
+            between = token.block.ops[token.made + 1 : token.last + 1]
+            return not any(_may_replace(op, fetch.operands[0]) for op in between)
+        buffer = fetch.operands[0]
         kept = self.survey.owner.get(buffer)
         if kept is None or any(buffer in op.operands for _, _, op in self.survey.moves):
             return False  # it is known by several names
@@ -186,6 +222,13 @@ class _Writer:
                 self.insert(inner)
         ops += places.get(len(block.ops), ())
         block.ops = [*ops, *self.ending.get(block, ())]
+
+
+def _may_replace(op: Op, table: Value) -> bool:
+    """Does the op, or one inside it, write a table of this type."""
+    if op.name in ("table_set", "table_swap", "call") and any(v.type == table.type for v in op.operands):
+        return True
+    return any(_may_replace(inner, table) for block in op.blocks for inner in block.ops)
 
 
 def _nested(block: Block) -> Iterator[Block]:

@@ -1,6 +1,9 @@
 """The primitives: one record each, read by inference, interpreter, checker, AD, code generator, docs and tests."""
 
-from pullback.prims import array, control, data, elementary, python, scalar
+from pullback.prims import array, backward, control, data, elementary, python, raising, scalar, table, text
 from pullback.prims.base import REGISTRY, Emitter, Prim, get
 
-__all__ = ["REGISTRY", "Emitter", "Prim", "array", "control", "data", "elementary", "get", "python", "scalar"]
+__all__ = [
+    "REGISTRY", "Emitter", "Prim", "array", "backward", "control", "data", "elementary", "get", "python", "raising",
+    "scalar", "table", "text",
+]  # fmt: skip

@@ -5,7 +5,8 @@
     r... = call{callee}(args...)                 a function of the same Program
     r... = hidden{key}()                         a value read at call time; inference turns it into a parameter
     check{exception, message}(ok, payload...)    raises unless `ok`; the only way compiled code raises.  In the message
-                                                 {0}, {1}, ... stand for the payload: at most MOST_PAYLOAD numbers
+                                                 {0}, {1}, ... stand for the payload: at most MOST_PAYLOAD numbers;
+                                                 with a `failure` see prims.raising
     r..., g... = value_and_grad{callee, wrt, outputs}(args...)
     r..., t... = jvp{callee, wrt}(args..., tangents...)
     r..., record = vjp{callee, wrt, box}(args...)
@@ -13,7 +14,8 @@
 
 For the last four, `wrt` is the tuple of argument slots that are differentiated (float scalars and float arrays only).
 value_and_grad seeds the cotangent 1 at each of the callee's results in `outputs` (float scalars) and returns all
-results, then a gradient per slot of `wrt`, of the slot's own type (arrays: contiguous).  jvp returns all results, then
+results, then a gradient per slot of `wrt`, of the slot's own type (arrays: contiguous).  With seeded=True the
+cotangents of `outputs` (which may be arrays) are given after the arguments.  jvp returns all results, then
 a tangent per float result (types.is_float), zero-filled where it does not depend.  vjp returns all results and a
 residual record; pullback takes it with a cotangent per float result and returns a gradient per slot of `wrt`.
 """
@@ -37,7 +39,7 @@ def _stated(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
 def _check(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     if not operands or operands[0] != BOOL:
         raise TypeError("check takes a bool first")
-    if len(operands) > 1 + MOST_PAYLOAD:
+    if len(operands) > 1 + MOST_PAYLOAD and "failure" not in attrs:
         raise TypeError(f"check carries at most {MOST_PAYLOAD} numbers")
     return ()
 

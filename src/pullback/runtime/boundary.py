@@ -10,18 +10,35 @@ it is called (`Hidden`), what must still be so for it to apply (`Guard`), and th
 
 from __future__ import annotations
 
+import gc
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from pullback.runtime.layout import NUMPY_SCALARS
-from pullback.types import NONE, Array, Dict, DType, List, Number, Str, Tuple, Type
+from pullback.types import (
+    NONE,
+    Array,
+    Complex,
+    Dict,
+    DType,
+    List,
+    Machine,
+    Number,
+    Ref,
+    Store,
+    Str,
+    Tuple,
+    Type,
+    Union,
+    slots,
+)  # fmt: skip
 
 __all__ = [
-    "ABSENT", "Boundary", "Guard", "Hidden", "Place", "Refusal", "Resolve", "TooLarge", "Unsupported", "abstract",
-    "read",
+    "ABSENT", "Boundary", "Guard", "HeapShape", "Hidden", "Place", "Refusal", "Resolve", "TooLarge", "Unsupported",
+    "abstract", "class_dict", "read",
 ]  # fmt: skip
 
 Resolve = Callable[[object], Type]
@@ -48,6 +65,7 @@ class Hidden:
     "cell"      a cell                -
     "default"   a function            index into its __defaults__
     "keyword"   a function            name in its __kwdefaults__
+    "class"     a class               name in its own dictionary
     "constant"  the value itself      -
     """
 
@@ -71,11 +89,43 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class HeapShape:
+    """Objects that compiled code keeps as rows of a table, and how Python knows them.
+
+    kind: "object", "list", "tuple", "items" (the rows behind lists and tuples), "cell", ...  python: the class of
+    objects.  fields: name and type, in the order of the columns.  passed: the code takes the table as a parameter.
+    """
+
+    store: Store
+    kind: str
+    table: str
+    fields: tuple[tuple[str, Type], ...]
+    python: type | None = None
+    passed: bool = False
+
+    @property
+    def columns(self) -> tuple[Machine, ...]:
+        """The machine types of a row."""
+        return tuple(slot for _, type_ in self.fields for slot in slots(type_))
+
+    def column(self, name: str) -> int:
+        """The first column of a field."""
+        names = [field for field, _ in self.fields]
+        return sum(len(slots(type_)) for _, type_ in self.fields[: names.index(name)])
+
+    def type_of(self, name: str) -> Type:
+        """The type of a field."""
+        return dict(self.fields)[name]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Boundary:
     """One specialization as Python sees it.
 
     The last `keyword_only` parameters are never accepted by position.  `objects` gives the object behind each type that
-    stands for one (a function, a class, a module), for parameters and for results.
+    stands for one (a function, a class, a module), for parameters and for results.  `heaps` are those that arguments,
+    hidden values and results refer to, directly or not; the tables of those that are passed come last of all
+    parameters.  `packed` are the parameters that are passed as packed objects.
     """
 
     name: str
@@ -86,6 +136,8 @@ class Boundary:
     result: Type = NONE
     keyword_only: int = 0
     objects: tuple[tuple[Type, object], ...] = ()
+    heaps: tuple[HeapShape, ...] = ()
+    packed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.parameters) != len(self.params):
@@ -97,9 +149,35 @@ class Boundary:
         hidden = tuple((place.kind, place.container, place.key) for place in self.hidden)
         return hidden + tuple((place.kind, place.container, place.key) for place in self.guards)
 
+    def heap_of(self, type_: Ref) -> int:
+        """The number of the heap that a type refers to."""
+        return next(i for i, shape in enumerate(self.heaps) if shape.store == type_.heap)
+
+    def heaps_below(self, types: Iterable[Type]) -> set[int]:
+        """The numbers of the heaps that values of the types refer to, directly or not."""
+        found: set[int] = set()
+        waiting = list(types)
+        while waiting:
+            match waiting.pop():
+                case Ref() as type_:
+                    number = self.heap_of(type_)
+                    if number not in found:
+                        found.add(number)
+                        waiting += [inner for _, inner in self.heaps[number].fields]
+                case Tuple(items) | List(items) | Dict(_, items) | Union(items):
+                    waiting += items
+        return found
+
     def object_of(self, type_: Type) -> object:
         """The object that a type stands for, or `ABSENT`."""
         return next((value for known, value in self.objects if known == type_), ABSENT)
+
+
+def class_dict(cls: type) -> dict[str, object]:
+    """The dictionary behind the read-only view that `vars` of a class gives."""
+    (found,) = gc.get_referents(vars(cls))
+    assert isinstance(found, dict)
+    return found
 
 
 def read(kind: str, container: object, key: object = None) -> object:
@@ -122,6 +200,9 @@ def read(kind: str, container: object, key: object = None) -> object:
             assert isinstance(container, python_types.FunctionType)
             assert isinstance(key, str)
             return (container.__kwdefaults__ or {}).get(key, ABSENT)
+        case "class":
+            assert isinstance(container, type) and isinstance(key, str)
+            return vars(container).get(key, ABSENT)
         case "code":
             assert isinstance(container, python_types.FunctionType)
             return container.__code__
@@ -133,6 +214,11 @@ def read(kind: str, container: object, key: object = None) -> object:
 # -------------------------------------------------------------------------------------------------- types of values
 
 _STRONG = {scalar: Number(dtype, weak=False) for dtype, scalar in NUMPY_SCALARS.items()}
+_COMPLEX = {
+    complex: Number(DType.F64), np.complex128: Number(DType.F64, weak=False),
+    np.complex64: Number(DType.F32, weak=False),
+}  # fmt: skip
+_COMPLEX_ELEMENTS = {np.dtype(np.complex128): DType.F64, np.dtype(np.complex64): DType.F32}
 _ELEMENTS = {np.dtype(scalar): dtype for dtype, scalar in NUMPY_SCALARS.items()}
 _FUNCTIONS = (
     python_types.FunctionType,
@@ -183,6 +269,8 @@ def abstract(value: object, resolve: Resolve | None = None, where: str = "x", de
     if kind is str:
         assert isinstance(value, str)
         return Str(value)
+    if kind in _COMPLEX:
+        return Complex(_COMPLEX[kind], _COMPLEX[kind])
     if kind is np.ndarray:
         assert isinstance(value, np.ndarray)
         return _array(value, where)
@@ -220,13 +308,16 @@ def _container(value: object, resolve: Resolve | None, where: str, depth: int) -
 
 
 def _array(value: np.ndarray, where: str) -> Type:
-    element = _ELEMENTS.get(value.dtype)
+    element = _ELEMENTS.get(value.dtype) or _COMPLEX_ELEMENTS.get(value.dtype)
     if element is None:
         reason, help = _conversion(value.dtype, where)
         raise Unsupported(where, f"an array of dtype {value.dtype}{reason}", help)
     if not value.flags.aligned:
         raise Unsupported(where, "a misaligned array", f"write {where}.copy()")
     ones = tuple(size == 1 for size in value.shape)
+    if value.dtype in _COMPLEX_ELEMENTS:
+        part = Array(element, value.ndim, False, not value.flags.writeable, ones)
+        return Complex(part, part)
     return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable, ones)
 
 
@@ -237,7 +328,7 @@ def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:
     if dtype.names:
         return "", f"pass its fields one by one, {x}['name']"
     if dtype.kind == "c":
-        return ": complex numbers are not supported", f"pass {x}.real and {x}.imag"
+        return ", not complex64 or complex128", f"pass {x}.real and {x}.imag"
     if dtype.kind == "f":
         return ", not float32 or float64", f"write {x}.astype(np.{'float32' if dtype.itemsize < 4 else 'float64'})"
     if dtype.kind in "iu":
@@ -257,9 +348,7 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
         return f"of class {name}, a subclass of ndarray", f"write np.asarray({x})"
     if isinstance(value, np.generic):
         return _scalar(value, name, x)
-    if isinstance(value, complex):
-        return "complex: complex numbers are not supported", f"pass {x}.real and {x}.imag"
-    for base in (bool, int, float, str, tuple, list, dict):
+    for base in (bool, int, float, complex, str, tuple, list, dict):
         if isinstance(value, base):
             return f"of class {name}, a subclass of {base.__name__}", f"write {base.__name__}({x})"
     if any(hasattr(kind, mark) for mark in ("__array__", "__dlpack__", "__array_interface__")):

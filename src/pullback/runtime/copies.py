@@ -15,35 +15,78 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["copied"]
+from pullback.runtime.objects import attributes, is_user_object
+
+__all__ = ["copied", "zeros"]
 
 
 def copied(value: Any) -> Any:
-    """A copy of all arrays in tuples, lists and dicts; everything else stays."""
-    arrays: list[Any] = []
-    _collect(value, arrays)
-    return _rebuilt(value, _copies(arrays))
+    """A copy of all arrays, lists, dicts and objects of the user's; everything else stays."""
+    return _Copier(zero=False).copy(value)
 
 
-def _collect(value: Any, arrays: list[Any]) -> None:
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-    elif type(value) in (tuple, list):
-        for item in value:
-            _collect(item, arrays)
-    elif type(value) is dict:
-        for item in value.values():
-            _collect(item, arrays)
+def zeros(value: Any) -> Any:
+    """A copy with zeros for all numbers."""
+    return _Copier(zero=True).copy(value)
 
 
-def _rebuilt(value: Any, copies: dict[int, Any]) -> Any:
-    if isinstance(value, np.ndarray):
-        return copies[id(value)]
-    if type(value) in (tuple, list):
-        return type(value)(_rebuilt(item, copies) for item in value)
-    if type(value) is dict:
-        return {key: _rebuilt(item, copies) for key, item in value.items()}
-    return value
+class _Copier:
+    """One copy for each object, whatever refers to it, without recursion into objects and lists."""
+
+    def __init__(self, *, zero: bool) -> None:
+        self.zero = zero
+        self.seen: dict[int, Any] = {}  # lists, dicts and objects, by identity
+        self.arrays: list[Any] = []
+        self.made: dict[int, Any] = {}
+
+    def visit(self, value: Any) -> None:
+        waiting = [value]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, np.ndarray):
+                self.arrays.append(value)
+            elif isinstance(value, tuple):
+                waiting += value
+            elif id(value) not in self.seen and _is_changeable(value):
+                self.seen[id(value)] = value
+                waiting += _content(value)
+
+    def copy(self, value: Any) -> Any:
+        self.visit(value)
+        self.made = {id(a): np.zeros_like(a) for a in self.arrays} if self.zero else _copies(self.arrays)
+        self.made.update((key, _empty(old)) for key, old in self.seen.items())
+        for key, old in self.seen.items():
+            new = self.made[key]
+            if type(old) is list:
+                new.extend(map(self._copied, old))
+            elif type(old) is dict:
+                new.update((name, self._copied(item)) for name, item in old.items())
+            else:
+                for name, item in attributes(old):
+                    object.__setattr__(new, name, self._copied(item))
+        return self._copied(value)
+
+    def _copied(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            items = [self._copied(item) for item in value]
+            return type(value)._make(items) if hasattr(value, "_make") else type(value)(items)
+        if self.zero and isinstance(value, bool | int | float | complex | np.generic):
+            return type(value)(0)
+        return self.made.get(id(value), value)
+
+
+def _is_changeable(value: Any) -> bool:
+    return type(value) in (list, dict) or is_user_object(value)
+
+
+def _content(value: Any) -> list[Any]:
+    if type(value) is list:
+        return list(value)
+    return list(value.values()) if type(value) is dict else [item for _, item in attributes(value)]
+
+
+def _empty(value: Any) -> Any:
+    return type(value)() if type(value) in (list, dict) else object.__new__(type(value))
 
 
 def _copies(arrays: list[Any]) -> dict[int, Any]:

@@ -13,17 +13,19 @@ A failed check of line 12 of model.py, in `loss`, looks as if CPython had raised
 
 from __future__ import annotations
 
-import builtins
+import ctypes
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Protocol
 
 from pullback.diagnostic import InternalError, Span
-from pullback.types import DType
+from pullback.prims.exceptions import REPR, class_of
+from pullback.runtime.failures import exception_of
+from pullback.types import DType, Failure
 
-__all__ = ["Site", "make_error", "raise_at"]
+__all__ = ["REPR", "Site", "argument_of", "exception_at", "make_error", "raise_at"]
 
 FAILED, TOO_DEEP, NO_MEMORY = 1, 3, 4
 
@@ -39,6 +41,12 @@ class Site(Protocol):
     def span(self) -> Span: ...
     @property
     def payload(self) -> tuple[DType, ...]: ...
+    @property
+    def failure(self) -> Failure | None: ...
+    @property
+    def cause(self) -> Site | None: ...
+    @property
+    def suppress(self) -> bool: ...
 
 
 def make_error(sites: Sequence[Site], span: Span, status: int, number: int, *payload: int) -> BaseException:
@@ -48,7 +56,7 @@ def make_error(sites: Sequence[Site], span: Span, status: int, number: int, *pay
     """
     if status == FAILED and 0 <= number < len(sites):
         site = sites[number]
-        return raise_at(site.span, _exception(site, payload))
+        return _raised(site, [_value(dtype, bits) for dtype, bits in zip(site.payload, payload, strict=False)])
     if status == TOO_DEEP:
         return raise_at(span, RecursionError("maximum recursion depth exceeded"))
     if status == NO_MEMORY:
@@ -56,13 +64,47 @@ def make_error(sites: Sequence[Site], span: Span, status: int, number: int, *pay
     return InternalError(f"compiled code of {span.function or '?'} returned status {status}, check {number}")
 
 
-def _exception(site: Site, payload: Sequence[int]) -> BaseException:
-    values = [_value(dtype, bits) for dtype, bits in zip(site.payload, payload, strict=False)]
+def _raised(site: Site, values: Sequence[object]) -> BaseException:
+    """The exception of a site with its traceback, and with that which it was raised from."""
+    return raise_at(site.span, _whole(site, values)) if site.span.line else _whole(site, values)
+
+
+def _whole(site: Site, values: Sequence[object]) -> BaseException:
+    """The exception with its cause.  No variable holds either, for tracebacks lead to this frame: see `raise_at`."""
+    if site.cause is None:
+        return _linked(exception_at(site, values), None, site.suppress)
+    own = len(values) - len(site.cause.payload)
+    return _linked(exception_at(site, values[:own]), _raised(site.cause, values[own:]), True)
+
+
+def _linked(error: BaseException, cause: BaseException | None, suppress: bool) -> BaseException:
+    error.__cause__ = cause
+    error.__suppress_context__ = suppress
+    return error
+
+
+def exception_at(site: Site, values: Sequence[object]) -> BaseException:
+    """The exception of a site, from what goes with it."""
     message = _fill(site.message, values)
-    kind = getattr(builtins, site.exception, None)
-    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+    if site.failure is not None:
+        return exception_of(site.failure, values, message)
+    kind = class_of(site.exception)
+    if kind is None:
         return InternalError(f"a check raises the unknown exception {site.exception}: {message}")
-    return kind(message) if message else kind()
+    return kind(argument_of(message)) if message else kind()
+
+
+_NUMBERS = {"nan": float("nan"), "inf": float("inf")}
+
+
+def argument_of(message: str) -> object:
+    """What an exception is made with: its text, or the object whose repr() follows the mark."""
+    if not message.startswith(REPR):
+        return message
+    try:
+        return eval(message.removeprefix(REPR), {"__builtins__": {}}, _NUMBERS)  # a repr() made by compiled code
+    except (ValueError, SyntaxError, NameError):
+        return message.removeprefix(REPR)
 
 
 def _value(dtype: DType, bits: int) -> object:
@@ -72,13 +114,27 @@ def _value(dtype: DType, bits: int) -> object:
 
 
 def _fill(message: str, values: Sequence[object]) -> str:
-    """Put values for {0}, {1}, ...; other braces, the user's own, stay."""
+    """Put values for {0}, {1}, ..., and strings of compiled code for {0!t} or, quoted, {0!r}; other braces stay."""
 
     def put(found: re.Match[str]) -> str:
         number = int(found[1])
-        return str(values[number]) if number < len(values) else found[0]
+        if number >= len(values):
+            return found[0]
+        value = values[number]
+        return str(value) if not found[2] else _TEXTS[found[2]](_string_at(value))
 
-    return re.sub(r"\{(\d+)\}", put, message)
+    return re.sub(r"\{(\d+)(![tr])?\}", put, message)
+
+
+_TEXTS: dict[str, Callable[[str], str]] = {"!t": str, "!r": repr}
+
+
+def _string_at(address: object) -> str:
+    """The string of compiled code, which its call still keeps alive."""
+    assert isinstance(address, int)
+    found = ctypes.cast(address, ctypes.py_object).value
+    assert isinstance(found, str)
+    return found
 
 
 def raise_at(span: Span, error: BaseException) -> BaseException:
@@ -94,7 +150,7 @@ def raise_at(span: Span, error: BaseException) -> BaseException:
             raise
         assert caught.__traceback__ is not None
         error.__traceback__ = caught.__traceback__.tb_next  # the entry before is of this function
-        error.__context__ = None
+        error.__context__ = error.__cause__
     try:
         return error
     finally:

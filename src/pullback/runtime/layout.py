@@ -22,9 +22,9 @@ from pullback.types import DType
 
 __all__ = [
     "ALIGNED", "ARRAY_DATA", "ARRAY_DESCR", "ARRAY_FLAGS", "ARRAY_RANK", "ARRAY_SIZES", "ARRAY_STRIDES", "CELL_CONTENT",
-    "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH", "LIST_ITEMS",
-    "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE", "TUPLE_ITEMS",
-    "TYPE_FLAGS", "WRITEABLE", "numpy_type_numbers", "verify",
+    "COMPLEX_SCALARS", "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH",
+    "LIST_ITEMS", "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE",
+    "TUPLE_ITEMS", "TYPE_FLAGS", "WRITEABLE", "numpy_type_numbers", "verify",
 ]  # fmt: skip
 
 HEADER = object.__basicsize__
@@ -49,6 +49,9 @@ NUMPY_SCALARS: dict[DType, type[np.generic]] = {
     DType.F32: np.float32,
     DType.F64: np.float64,
 }
+
+COMPLEX_SCALARS: dict[DType, type[np.generic]] = {DType.F32: np.complex64, DType.F64: np.complex128}
+"""By the dtype of the parts."""
 
 
 def numpy_type_numbers(dtype: DType) -> tuple[int, ...]:
@@ -104,7 +107,10 @@ def _object_faults() -> list[str]:
 
 
 def _scalar_faults() -> list[str]:
-    values = [np.bool_(True), np.int32(-7), np.int64(-7), np.float32(0.1), np.float64(0.1)]
+    values: list[np.generic] = [
+        np.complex64(1 - 2j), np.complex128(1 - 2j), np.bool_(True), np.int32(-7), np.int64(-7), np.float32(0.1),
+        np.float64(0.1),
+    ]  # fmt: skip
     return [
         type(value).__name__
         for value in values

@@ -8,7 +8,7 @@ Small, so that calls which need no compilation import nothing of the compiler.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pullback.diagnostic import Span
@@ -25,6 +25,8 @@ class Options:
     wrapping ints).
     boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
     passes: run the optimising passes.  verify: check the IR after every stage.
+    formulation: of reverse mode, "ssa" (requests that `ad` expands) or "closures" (functions that return
+    backpropagators).
     """
 
     error_model: str = "python"
@@ -32,6 +34,7 @@ class Options:
     fastmath: bool = False
     passes: bool = True
     verify: bool = False
+    formulation: str = "ssa"
 
 
 DEFAULT = Options()
@@ -45,6 +48,7 @@ class Request:
     function: any callable pullback knows, the object of a transformation included.
     arguments: the objects, in order; `names` are their names, the last `keyword_only` of them passed by keyword.
     held: what places outside of the function held when it was called; the entry takes those values after the arguments.
+    known: what earlier requests for the function found of the objects that were passed; this one adds to it.
     """
 
     kind: str
@@ -54,4 +58,5 @@ class Request:
     keyword_only: int = 0
     span: Span | None = None
     held: Held = NOTHING_HELD
+    known: dict[Any, Any] = field(default_factory=dict)
 

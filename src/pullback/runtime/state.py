@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pullback.runtime.boundary import Place, read
+from pullback.runtime.objects import is_user_object
 
-__all__ = ["NOTHING_HELD", "NO_STATE", "Held", "State", "remembered"]
+__all__ = ["NOTHING_HELD", "NO_STATE", "Held", "State", "is_value", "remembered"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +68,8 @@ NO_STATE = State()
 def remembered(places: Iterable[Place]) -> tuple[State, tuple[object, ...]]:
     """The state of places now, and the values in those of values (not copied)."""
     found = [(place, read(*place)) for place in places]
-    values = [(place, value) for place, value in found if _is_value(value)]
-    constants = tuple((place, value) for place, value in found if not _is_value(value))
+    values = [(place, value) for place, value in found if is_value(value)]
+    constants = tuple((place, value) for place, value in found if not is_value(value))
     return State(tuple(place for place, _ in values), constants), tuple(value for _, value in values)
 
 
@@ -76,9 +77,10 @@ def _same_place(place: Place, container: object, key: object) -> bool:
     return place[1] is container and place[2] == key
 
 
-def _is_value(value: object) -> bool:
-    """Does compiled code take it anew at each call: a number, an array or a container of them."""
-    return isinstance(value, int | float | np.generic | np.ndarray | tuple | list | dict) and type(value) is not bool
+def is_value(value: object) -> bool:
+    """Does compiled code take it anew at each call: a number, an array, an object or a container of them."""
+    plain = isinstance(value, int | float | complex | np.generic | np.ndarray | tuple | list | dict)
+    return is_user_object(value) or (plain and type(value) is not bool)
 
 
 def _is(found: object, value: object) -> bool:

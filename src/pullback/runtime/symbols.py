@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from pullback.runtime.layout import METHOD_VECTORCALL, NUMPY_SCALARS
+from pullback.runtime.layout import COMPLEX_SCALARS, METHOD_VECTORCALL, NUMPY_SCALARS
 from pullback.types import DType
 
 __all__ = ["address"]
@@ -53,6 +53,12 @@ def _of(function: object) -> int:
     return found
 
 
+def _scalar_type(name: str) -> type:
+    """The NumPy scalar called f64, ..., or complex.f64 by the dtype of its parts."""
+    kind, _, part = name.rpartition(".")
+    return (COMPLEX_SCALARS if kind else NUMPY_SCALARS)[DType(part)]
+
+
 @cache
 def address(name: str) -> int:
     """The address of the function or variable that compiled code knows by this name."""
@@ -61,7 +67,7 @@ def address(name: str) -> int:
     elif name.startswith("pb.new."):
         get = ctypes.pythonapi.PyType_GetSlot
         get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
-        found = get(NUMPY_SCALARS[DType(name.removeprefix("pb.new."))], _TP_ALLOC)
+        found = get(_scalar_type(name.removeprefix("pb.new.")), _TP_ALLOC)
     elif name == "pb.miss":
         method = _probe.method  # alive while it is read
         found = ctypes.c_size_t.from_address(id(method) + METHOD_VECTORCALL).value

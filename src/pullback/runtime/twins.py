@@ -12,13 +12,13 @@ array that shares memory with one of another kind is passed read-only, so that w
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pullback.runtime.boundary import MOST_NESTED
 from pullback.runtime.layout import NUMPY_SCALARS
 
 __all__ = ["call", "native", "needed"]
@@ -64,31 +64,50 @@ def _is_foreign(array: np.ndarray[Any, Any]) -> bool:
     return dtype.newbyteorder("=") in _NATIVE
 
 
-def _arrays(value: object, depth: int = 0) -> Iterable[np.ndarray[Any, Any]]:
-    """The arrays in a value; containers nested deeper than `abstract` takes are left to it."""
-    if type(value) is np.ndarray:
-        yield value
-    elif depth > MOST_NESTED:
-        return
-    elif type(value) is tuple or type(value) is list:
-        for item in value:
-            yield from _arrays(item, depth + 1)
-    elif type(value) is dict:
-        for item in value.values():
-            yield from _arrays(item, depth + 1)
+def _arrays(value: object) -> Iterable[np.ndarray[Any, Any]]:
+    """The arrays in a value, in the order they are met; a list or dict is looked at once."""
+    waiting, seen = [value], set()
+    while waiting:
+        item = waiting.pop()
+        if type(item) is np.ndarray:
+            yield item
+        elif type(item) is tuple:
+            waiting += reversed(item)
+        elif type(item) in (list, dict) and id(item) not in seen:
+            seen.add(id(item))
+            waiting += reversed(_content(item))
 
 
-def _mapped(value: object, rule: Callable[[Any], object], depth: int = 0) -> Any:
-    """The value with a rule applied to the arrays in it."""
-    if type(value) is np.ndarray:
-        return rule(value)
-    if depth > MOST_NESTED:
-        return value
-    if type(value) is tuple or type(value) is list:
-        return type(value)(_mapped(item, rule, depth + 1) for item in value)
-    if type(value) is dict:
-        return {key: _mapped(item, rule, depth + 1) for key, item in value.items()}
-    return value
+def _content(value: Any) -> list[Any]:
+    return list(value.values()) if type(value) is dict else list(value)
+
+
+class _Mapping:
+    """Values with other arrays in them: a rule is applied to each.  Lists and dicts are made anew, each once.
+
+    made: by the identity of the old list or dict, it and the new one.
+    """
+
+    def __init__(self, rule: Callable[[Any], object]) -> None:
+        self.rule = rule
+        self.made: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, value: Any) -> Any:
+        """The value with other arrays."""
+        if type(value) is np.ndarray:
+            return self.rule(value)
+        if type(value) is tuple:
+            return tuple(map(self.of, value))
+        if type(value) not in (list, dict):
+            return value
+        if id(value) not in self.made:
+            new: Any = type(value)()
+            self.made[id(value)] = value, new
+            if type(value) is list:
+                new.extend(map(self.of, value))
+            else:
+                new.update((key, self.of(item)) for key, item in value.items())
+        return self.made[id(value)][1]
 
 
 # ------------------------------------------------------------------------------------------------------ memory
@@ -225,6 +244,15 @@ class _Image:
             np.copyto(array, now, where=changed)
 
 
+def _held(value: Any) -> list[Any]:
+    """What a list or dict holds, keys too."""
+    return [part for item in value.items() for part in item] if type(value) is dict else list(value)
+
+
+def _alike(left: list[Any], right: list[Any]) -> bool:
+    return len(left) == len(right) and all(map(operator.is_, left, right))
+
+
 @dataclass(slots=True)
 class _Twins:
     """The arguments of one call, and the way back.
@@ -238,6 +266,7 @@ class _Twins:
     images: list[_Image] = field(default_factory=list)
     windows: list[_Window] = field(default_factory=list)
     known: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # by the array's identity: it and its twin
+    containers: list[tuple[Any, Any, list[Any]]] = field(default_factory=list)  # original, copy, what it held
 
     def __post_init__(self) -> None:
         arrays = {id(array): array for array in _arrays(self.given)}
@@ -247,7 +276,9 @@ class _Twins:
             if any(map(_is_foreign, group)):
                 self._stand_in(group)
         twins = {key: twin for key, (_, twin) in self.known.items()}
-        self.arguments = tuple(_mapped(value, lambda a: twins.get(id(a), a)) for value in self.given)
+        mapping = _Mapping(lambda a: twins.get(id(a), a))
+        self.arguments = tuple(map(mapping.of, self.given))
+        self.containers = [(old, new, _held(new)) for old, new in mapping.made.values()]
 
     def _keep(self, array: np.ndarray[Any, Any], twin: np.ndarray[Any, Any], writeable: bool) -> None:
         twin.flags.writeable = writeable
@@ -273,9 +304,17 @@ class _Twins:
                 self._keep(array, twin, writable and array.flags.writeable)
 
     def write_back(self) -> None:
-        """Bring what has changed into the caller's arrays."""
+        """Bring what has changed into the caller's arrays, lists and dicts."""
         for image in self.images:
             image.write_back()
+        for old, new, before in self.containers:
+            if not _alike(_held(new), before):
+                now = self.translated(type(new)(new))
+                if type(old) is list:
+                    old[:] = now
+                else:
+                    old.clear()
+                    old.update(now)
 
     def translated(self, result: object) -> Any:
         """The result with the caller's arrays, and views of them, in place of the twins and their views."""
@@ -292,4 +331,6 @@ class _Twins:
                     return window.original(array)
             return array
 
-        return _mapped(result, original)
+        mapping = _Mapping(original)
+        mapping.made = {id(new): (new, old) for old, new, _ in self.containers}
+        return mapping.of(result)

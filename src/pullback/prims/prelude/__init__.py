@@ -7,8 +7,28 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from pullback.prims.prelude import arrays, builtin, numbers
+from pullback.prims.prelude import (
+    arrays,
+    builtin,
+    caches,
+    derivatives,
+    dicts,
+    generators,
+    iteration,
+    library,
+    lists,
+    numbers,
+    objects,
+    sequences,
+    sets,
+    text,
+)
 
 __all__ = ["FUNCTIONS"]
 
-FUNCTIONS: dict[str, FunctionType] = {**builtin.FUNCTIONS, **numbers.FUNCTIONS, **arrays.FUNCTIONS}
+_FAMILIES = (
+    builtin, caches, generators, numbers, objects, arrays, lists, dicts, sequences, sets, iteration, library, text,
+    derivatives,
+)  # fmt: skip
+
+FUNCTIONS: dict[str, FunctionType] = {name: f for family in _FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -1,0 +1,93 @@
+"""Twins of tables: the tables of shadows or tangents, with the same rows.
+
+    t' = twin of t                    t' = table{t'}();  table_rows(t', table_length(t))
+    shadow of table_get{1}(t, r)      s = table_get{1}(t', r), and zeros take its place there if it is null
+
+Null stands where the row is older than the twin, or holds what carries no derivative: its shadow is a zero that nobody
+asks for.  Where arrays are overwritten, the shadow of an array that came in with an old row cannot be told from that of
+another name of the same memory, which is an error while running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from pullback.ad.shadows import ShadowTypes, array_sizes, coerce, new_table, zero_array
+from pullback.analysis.activity import Activity
+from pullback.analysis.alias import Aliases
+from pullback.analysis.cells import Place
+from pullback.diagnostic import CompileError, Diagnostic, InternalError
+from pullback.ir.node import Block, Value
+from pullback.prims.base import Emitter, get
+from pullback.types import ArrayRef, Box, Table
+
+__all__ = ["Item", "active_cells", "make_twin", "sought", "stored_outputs", "with_cells"]
+
+Item = Value | tuple[Value, int]  # a value, or a column of a table
+_UNKNOWN = "cannot differentiate: an array that an object held before is changed in place"
+
+
+def make_twin(e: Emitter, table: Value, types: ShadowTypes) -> Value:
+    """A twin with as many rows of zeros as the table has now."""
+    return new_table(e, types.machine(table.type), e("table_length", table))
+
+
+def sought(
+    e: Emitter, value: Value, twin: Value, row: Value, attrs: Mapping[str, object], *, written: bool
+) -> Value:
+    """The shadow of what was found in a table; `written`: it may be overwritten."""
+    if not isinstance(value.type, ArrayRef):
+        title = "the derivative of a function that finds such a closure in an object is not supported"
+        raise CompileError(Diagnostic(title, e.span, f"this is a {value.type}"))
+    if not value.type.rank:
+        raise InternalError("an array without axes is kept in a table")
+    found, none = e("table_get", twin, row, **attrs), e.boolean(False)
+    for axis in range(value.type.rank):
+        differs = e("ne", e("array_size", found, axis=axis), e("array_size", value, axis=axis))
+        none = e("or_", none, differs)
+    if written:
+        e.op("check", e("not_", none), exception="ValueError", message=_UNKNOWN)
+        return found
+    make, keep = Emitter(Block(), e.span), Block(results=[found])
+    made = coerce(make, zero_array(make, value.type, array_sizes(make, value)), found.type)
+    make.op("table_set", twin, row, made, column=attrs["column"])
+    make.block.results = [made]
+    assert found.type is not None
+    return e.append(get("if"), [none], blocks=[make.block, keep], types=[found.type]).result
+
+
+# ------------------------------------------------------------------------------------------- what crosses a call
+
+
+def with_cells(values: Iterable[Value], params: Sequence[Value], cells: Collection[Place] | None) -> list[Item]:
+    """The values, with their active columns (`cells`, by number of the parameter) in the place of tables."""
+    found: list[Item] = []
+    for value in values:
+        if cells is None or not isinstance(value.type, Table):
+            found.append(value)
+        else:
+            found += [(value, column) for i, column in sorted(cells) if params[i] is value]
+    return found
+
+
+def active_cells(activity: Activity, operands: Sequence[Value], types: ShadowTypes) -> frozenset[Place]:
+    """The columns of tables among the operands of a call that carry derivative."""
+    return frozenset(
+        (i, column) for i, value in enumerate(operands) if isinstance(value.type, Table)
+        for column in range(len(types.program.layouts[value.type.name][0])) if activity.active_cell(value, column)
+    )  # fmt: skip
+
+
+def stored_outputs(inputs: Iterable[Item], aliases: Aliases) -> list[Item]:
+    """Among the inputs (see `with_cells`): memory of the caller that the function may write."""
+    found: list[Item] = []
+    for item in inputs:
+        if isinstance(item, tuple):  # what is not active for the caller is nothing that it waits for
+            written = item in aliases.cells.stored or aliases.written(item[0])
+        elif isinstance(item.type, Table):
+            found += [(item, column) for column in sorted(c for key, c in aliases.cells.stored if key is item)]
+            written = aliases.written(item)
+        else:
+            written = isinstance(item.type, Box) or aliases.written(item)
+        found += [item] * written
+    return found

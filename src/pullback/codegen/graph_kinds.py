@@ -1,0 +1,263 @@
+"""How each kind of object enters its row and leaves it: the parts of `graphs` that know lists, dicts and so on.
+
+    object    the fields of its class            list, tuple    items: rows of their own, side by side
+    cell      what is in it                      dict           entries: key, value, alive, side by side
+    set       results only: the taken slots
+
+A rule writes text of a function with the parameters %graph, %row and %object (of exports also %known: the object was
+given by Python and has a snapshot); a failure jumps to `miss`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pullback.codegen import abi, attributes
+from pullback.codegen import support_graphs as at
+from pullback.codegen.graph_dicts import enter_dict, leave_dict, leave_set, made_dict, made_set
+from pullback.runtime import layout
+from pullback.runtime.boundary import HeapShape
+from pullback.types import Type, Unbound, Union, slots
+
+if TYPE_CHECKING:
+    from pullback.codegen.graphs import Graph
+
+__all__ = ["CONTENT", "INNER", "KINDS", "Kind"]
+
+CONTENT = {"list": "items", "tuple": "items", "dict": "entries", "set": "table", "frozenset": "table"}
+"""The field that refers to the first row of what an object of a kind holds."""
+
+INNER = ("items", "entries", "places", "slots")
+"""Kinds of heaps that have no objects of their own."""
+
+Rule = Callable[["Graph", int, HeapShape], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is done with the objects of a kind; `made` gives a new one without content.  Without `enter`: only results
+    are of this kind."""
+
+    made: Callable[[Graph, int, HeapShape], str]
+    leave: Rule
+    enter: Rule | None = None
+
+
+# ----------------------------------------------------------------------------------------------------------- objects
+
+
+def _enter_object(g: Graph, number: int, shape: HeapShape) -> None:
+    assert shape.python is not None
+    for name, type_ in shape.fields:
+        if not g.is_touched(shape, name):
+            continue
+        if _may_be_unset(type_):
+            own = attributes.load_own(g.text, shape.python, name, "%object")
+            g.store(number, name, "%row", _unpack_own(g, type_, own))
+        else:
+            value = attributes.load(g.text, shape.python, name, "%object", "miss")
+            g.store(number, name, "%row", g.unpack(type_, value))
+
+
+def _may_be_unset(type_: Type) -> bool:
+    return any(isinstance(t, Unbound) for t in (type_.members if isinstance(type_, Union) else (type_,)))
+
+
+def _unpack_own(g: Graph, type_: Type, value: str) -> list[str]:
+    """The pieces of a field that may be unset, which is null."""
+    text = g.text
+    there, unset, after = (text.label() for _ in range(3))
+    absent = text.set(f"icmp eq ptr {value}, null")
+    if not isinstance(type_, Union):
+        text.require(absent, "miss")
+        return []
+    types = abi.all_pieces(slots(type_))
+    places = [text.slot(piece) for piece in types]
+    text.branch(absent, unset, there)
+    text.begin(there)
+    for piece, found, place in zip(types, g.unpack(type_, value), places, strict=True):
+        text.store(piece, found, place)
+    text.jump(after)
+    text.begin(unset)
+    number = next(i for i, member in enumerate(type_.members) if isinstance(member, Unbound))
+    for piece, place in zip(types, places, strict=True):
+        text.store(piece, "zeroinitializer", place)
+    text.store("i64", str(number), places[0])
+    text.jump(after)
+    text.begin(after)
+    return [text.load(piece, place) for piece, place in zip(types, places, strict=True)]
+
+
+def _leave_object(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    assert shape.python is not None
+    for name, type_ in shape.fields:
+        new, known, put, after = (text.label() for _ in range(4))
+        text.branch("%known", known, new)
+        text.begin(known)
+        if g.is_written(shape, name):
+            text.branch(g.same(number, name, "%row"), after, put)
+        else:
+            text.jump(after)
+        text.begin(new)
+        text.jump(put)
+        text.begin(put)
+        value = g.pack(number, name, "%row")
+        there, unset = text.label(), text.label()
+        text.branch(text.set(f"icmp eq ptr {value}, null"), unset, there)
+        text.begin(unset)
+        if _may_be_unset(type_):
+            attributes.delete(text, name, "%object")
+        text.jump(after)
+        text.begin(there)
+        attributes.store(text, shape.python, name, "%object", value, "miss")
+        text.jump(after)
+        text.begin(after)
+
+
+def _made_object(g: Graph, number: int, shape: HeapShape) -> str:
+    return g.text.call("ptr", "PyType_GenericNew", f"ptr {g.text.symbol(shape.python)}", "ptr null", "ptr null")
+
+
+# ------------------------------------------------------------------------------------------------------------- cells
+
+
+def _enter_cell(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    value = text.load("ptr", "%object", layout.CELL_CONTENT)
+    text.require(text.set(f"icmp ne ptr {value}, null"), "miss")
+    g.store(number, "value", "%row", g.unpack(shape.type_of("value"), value))
+
+
+def _leave_cell(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    known, put, after = (text.label() for _ in range(3))
+    text.branch("%known", known, put)
+    text.begin(known)
+    text.branch(g.same(number, "value", "%row"), after, put)
+    text.begin(put)
+    value = g.pack(number, "value", "%row")
+    status = text.call("i32", "PyCell_Set", "ptr %object", f"ptr {value}")
+    text.call("void", "Py_DecRef", f"ptr {value}")
+    text.require(text.set(f"icmp eq i32 {status}, 0"), "miss")
+    text.jump(after)
+    text.begin(after)
+
+
+# ------------------------------------------------------------------------------------------------------------- lists
+
+
+def _enter_list(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    inner, items = g.content(shape)
+    length = text.load("i64", "%object", layout.LENGTH)
+    first = text.load("i64", g.record(inner), at.LENGTH)
+    g.room(inner, text.set(f"add i64 {first}, {length}"))
+    for name, value in (("items", first), ("length", length), ("capacity", length)):
+        if name in dict(shape.fields):
+            g.store(number, name, "%row", [value])
+    if "item" not in dict(items.fields):
+        return
+    i, step, out = g.loop("0", length)
+    value = text.load("ptr", text.set(f"getelementptr ptr, ptr {_first_item(g, shape)}, i64 {i}"))
+    g.store(inner, "item", text.set(f"add i64 {first}, {i}"), g.unpack(items.type_of("item"), value))
+    text.jump(step)
+    text.begin(out)
+
+
+def _first_item(g: Graph, shape: HeapShape) -> str:
+    """The address of the items of the list or tuple %object."""
+    if shape.kind == "tuple":
+        return g.text.at("%object", layout.TUPLE_ITEMS)
+    return g.text.load("ptr", "%object", layout.LIST_ITEMS)
+
+
+def _leave_list(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    inner, items = g.content(shape)
+    first, length = (g.load(number, name, "%row")[0][0] for name in ("items", "length"))
+    whole, known, each, end = (text.label() for _ in range(4))
+    kept = text.slot("i1")  # do the items that are there stay, unless they have changed
+    text.store("i1", "%known", kept)
+    if shape.kind == "tuple":  # never changed: only new ones come here
+        text.jump(each)
+    else:
+        text.branch("%known", known, whole)
+        text.begin(known)
+        if g.changes_of(number):
+            same = [g.same(number, name, "%row") for name in ("items", "length")]
+            text.branch(text.set(f"and i1 {same[0]}, {same[1]}"), each, whole)
+        else:
+            text.jump(end)
+        text.begin(whole)
+        text.store("i1", "false", kept)
+        _resize(g, length)
+        text.jump(each)
+    text.begin(each)
+    i, step, out = g.loop("0", length if "item" in dict(items.fields) else "0")
+    if "item" in dict(items.fields):
+        row = text.set(f"add i64 {first}, {i}")
+        _leave_item(g, shape, inner, row, i, text.load("i1", kept), step)
+    text.jump(step)
+    text.begin(out)
+    text.jump(end)
+    text.begin(end)
+
+
+def _leave_item(g: Graph, shape: HeapShape, inner: int, row: str, i: str, kept: str, step: str) -> None:
+    """Set one item of %object, unless it is kept and what it was."""
+    text = g.text
+    put, drop = text.label(), text.label()
+    if shape.kind == "list" and g.changes_of(g.boundary.heaps.index(shape)):
+        compare = text.label()
+        text.branch(text.set(f"and i1 {g.is_given(inner, row)}, {kept}"), compare, put)
+        text.begin(compare)
+        text.branch(g.same(inner, "item", row), step, put)
+    else:
+        text.jump(put)
+    text.begin(put)
+    value = g.pack(inner, "item", row)
+    target = text.set(f"getelementptr ptr, ptr {_first_item(g, shape)}, i64 {i}")
+    old = text.load("ptr", target)
+    text.store("ptr", value, target)
+    text.branch(text.set(f"icmp eq ptr {old}, null"), step, drop)
+    text.begin(drop)
+    text.call("void", "Py_DecRef", f"ptr {old}")
+
+
+def _resize(g: Graph, length: str) -> None:
+    """Let the list %object have so many items, all None until they are set."""
+    text = g.text
+    fresh = text.call("ptr", "PyList_New", f"i64 {length}")
+    text.require(text.set(f"icmp ne ptr {fresh}, null"), "miss")
+    i, step, out = g.loop("0", length)
+    none = text.symbol(None)
+    text.call("void", "Py_IncRef", f"ptr {none}")
+    data = text.load("ptr", fresh, layout.LIST_ITEMS)
+    text.store("ptr", none, text.set(f"getelementptr ptr, ptr {data}, i64 {i}"))
+    text.jump(step)
+    text.begin(out)
+    old = text.load("i64", "%object", layout.LENGTH)
+    status = text.call("i32", "PyList_SetSlice", "ptr %object", "i64 0", f"i64 {old}", f"ptr {fresh}")
+    text.call("void", "Py_DecRef", f"ptr {fresh}")
+    text.require(text.set(f"icmp eq i32 {status}, 0"), "miss")
+
+
+def _made_list(g: Graph, number: int, shape: HeapShape) -> str:
+    if shape.kind == "list":
+        return g.text.call("ptr", "PyList_New", "i64 0")
+    length = g.load(number, "length", "%row")[0][0]
+    return g.text.call("ptr", "PyTuple_New", f"i64 {length}")
+
+
+KINDS: dict[str, Kind] = {
+    "object": Kind(_made_object, _leave_object, _enter_object),
+    "cell": Kind(lambda g, number, shape: g.text.call("ptr", "PyCell_New", "ptr null"), _leave_cell, _enter_cell),
+    "list": Kind(_made_list, _leave_list, _enter_list),
+    "tuple": Kind(_made_list, _leave_list, _enter_list),
+    "dict": Kind(made_dict, leave_dict, enter_dict),
+    "set": Kind(made_set, leave_set),
+    "frozenset": Kind(made_set, leave_set),
+}

@@ -1,0 +1,308 @@
+"""The meaning of the ops that backpropagators are made of, and of derivatives that are asked for by closures.
+
+    grad(f)(x)      ->      v, b = with_back(call)(f, x);  gradient_like(part 1 of b(seed(v)), x)
+    vjp(f, x)       ->      v, a function that passes a cotangent to b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from pullback.infer import machine_values as machine
+from pullback.infer import sensitivities as s
+from pullback.infer.calls import call, specialized_for
+from pullback.infer.engine import Code, Frame
+from pullback.infer.lattice import WEAK_BOOL
+from pullback.infer.made import function
+from pullback.infer.rules import derived, with_back
+from pullback.infer.values import AV, coerce, zero
+from pullback.ir.build import Builder
+from pullback.ir.node import Block, Function, Op, Value
+from pullback.prims.base import get
+from pullback.types import (
+    Array,
+    ArrayRef,
+    Closure,
+    Constant,
+    DType,
+    List,
+    Machine,
+    Number,
+    Scalar,
+    Str,
+    Tame,
+    Tuple,
+    Type,
+    Union,
+    Zero,
+    is_float,
+    slots,
+)  # fmt: skip
+
+__all__ = ["MEANINGS", "Backward"]
+
+Meaning = Callable[[Frame, Op, list[AV]], AV | list[AV]]
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """What inference asks of derivatives by closures (`engine.Backward`)."""
+
+    transform: Callable[[Function], Function]
+
+    def add(self, cx: Frame, a: AV, b: AV) -> AV:
+        """A call of a function that opens the references and adds what they hold."""
+        code = cx.session.codes.get("sum of references")
+        if code is None:
+            params = [Value(None, "a"), Value(None, "b")]
+            builder = Builder(Block(params))
+            total = builder.append_untyped(get("py.sum"), params, attrs={"inside": True})
+            code = Code(function("add", params, builder, total.results), {})
+            cx.session.codes["sum of references"] = code
+        return call(cx, AV(Closure(code, (), "add")), [a, b], {})
+
+
+# ------------------------------------------------------------------------------------------------- the ops one by one
+
+
+def _with_back(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    order, attributes = op.attrs["order"], op.attrs["attributes"]
+    assert isinstance(order, int) and isinstance(attributes, Mapping)
+    operation = str(op.attrs["operation"])
+    return with_back(cx, operation, attributes, operands, order, len(op.results) - order)
+
+
+def _code(op: Op) -> Code:
+    code = op.attrs["code"]
+    assert isinstance(code, Code)
+    return code
+
+
+def _apply(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return call(cx, AV(Closure(_code(op), (), _code(op).name)), operands, {})
+
+
+def _function_of(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return AV(Closure(_code(op), (), _code(op).name))
+
+
+def _derived(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    code = derived(cx, _code(op), 1)
+    type_ = Closure(code, tuple(av.type for av in operands), code.name)
+    return AV(type_, tuple(v for av in operands for v in av.values))
+
+
+_LINEAR = frozenset({"neg", "cast", "add", "sub"})
+_VANISHING = frozenset({"mul", "zmul", "neg", "cast"})  # zero where any operand is
+
+
+def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
+    """A primitive on machine values; products of zero are zero without one."""
+    name, types, results = str(op.attrs["name"]), op.attrs["types"], op.attrs["results"]
+    attributes = op.attrs["attributes"]
+    assert isinstance(types, tuple) and isinstance(results, tuple) and isinstance(attributes, Mapping)
+    nothing = [isinstance(av.type, Zero) for av in operands]
+    if any(nothing) and name in _VANISHING:
+        return s.zero()
+    if name == "select" and all(nothing[1:]):
+        return s.zero()
+    if name == "add" and any(nothing):
+        return s.add(cx, *operands)
+    if name == "sub" and nothing[1]:
+        return operands[0]
+    if "finite" in attributes:
+        return _share(cx, name, operands, types, attributes)
+    values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
+    made = cx.e.append(get(name), values, attrs=dict(attributes), types=results)
+    tame = name in _LINEAR and all(isinstance(av.type, Tame) for av in operands)
+    found = [AV(Tame(_scalar(v.type)) if tame else _of_machine(v.type), (v,)) for v in made.results]
+    return found[0] if len(found) == 1 else found
+
+
+def _share(
+    cx: Frame, name: str, operands: list[AV], types: tuple[Machine, ...], attributes: Mapping[str, object]
+) -> AV:
+    """A partial times a sensitivity; where neither can be infinite or nan, a plain product."""
+    slope, given = operands
+    finite = bool(attributes["finite"]) or isinstance(slope.type, Tame)
+    strong = not (finite and isinstance(given.type, Tame))
+    values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
+    result = cx.e("zmul" if strong and name == "zmul" else "mul", *values)
+    wild = not isinstance(given.type, Tame) or (not finite and bool(attributes["steep"]))
+    return AV(_of_machine(result.type) if wild else Tame(_scalar(result.type)), (result,))
+
+
+def _scalar(machine: Machine | None) -> DType:
+    assert isinstance(machine, Scalar)
+    return machine.dtype
+
+
+def _machine(cx: Frame, av: AV, wanted: Machine) -> Value:
+    if isinstance(av.type, Zero | Constant):
+        return coerce(cx.e, av, _of_machine(wanted) if isinstance(av.type, Zero) else WEAK_BOOL).value
+    if isinstance(wanted, ArrayRef) and av.value.type != wanted:
+        return cx.e("view_relax", av.value)
+    return av.value
+
+
+def _of_machine(machine: Machine | None) -> Type:
+    if isinstance(machine, ArrayRef):
+        return Array(machine.dtype, machine.rank, machine.contiguous)
+    assert isinstance(machine, Scalar)
+    return Number(machine.dtype, weak=False)
+
+
+def _back_of(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    """The sensitivities of the operands of an operation as a whole, by its own adjoint."""
+    *given, sensitivity = operands
+    spec, values = specialized_for(cx, AV(Closure(_code(op), (), _code(op).name)), given)
+    wrt = tuple(i for i, value in enumerate(values) if value.type is not None and is_float(value.type))
+    outputs = slots(spec.result)
+    nothing = s.pack([s.zero() for _ in given])
+    if isinstance(sensitivity.type, Zero) or not wrt or not any(map(is_float, outputs)):
+        return nothing
+    # What it computes is needed for the shapes of cotangents only: the pull does it again, and passes merge the two.
+    forward = cx.e.append(get("call"), values, attrs={"callee": spec.name}, types=outputs)
+    cotangents = _cotangents(cx, sensitivity, AV(spec.result, tuple(forward.results)))
+    places = tuple(i for i, machine in enumerate(outputs) if is_float(machine))
+    attrs: dict[str, object] = {"callee": spec.name, "wrt": wrt, "outputs": places, "seeded": True}
+    found = [_gradient_slot(values[i]) for i in wrt]
+    request = cx.e.append(get("value_and_grad"), [*values, *cotangents], attrs=attrs, types=[*outputs, *found])
+    parts = dict(zip(wrt, request.results[len(outputs) :], strict=True))
+    position, shares = 0, []
+    for av in given:
+        kinds = machine.leaves(cx, av.type)
+        leaves = [_leaf(parts.get(position + i), kind) for i, kind in enumerate(kinds)]
+        shares.append(machine.regrouped_sensitivity(cx, leaves, av.type))
+        position += len(kinds)
+    return s.pack(shares)
+
+
+def _gradient_slot(value: Value) -> Machine:
+    assert value.type is not None
+    return ArrayRef(value.type.dtype, value.type.rank, True) if isinstance(value.type, ArrayRef) else value.type
+
+
+def _leaf(value: Value | None, kind: Type) -> AV:
+    """The gradient by one machine value as a sensitivity."""
+    if value is None:
+        return s.zero()
+    if isinstance(kind, Array):
+        return AV(Array(kind.dtype, kind.rank, True, ones=kind.ones), (value,))
+    return AV(_of_machine(value.type), (value,))
+
+
+def _cotangents(cx: Frame, sensitivity: AV, result: AV) -> list[Value]:
+    """One per float among the machine values of a result, zeros where there is none."""
+    whole = s.filled(cx, sensitivity, result)
+    found: list[Value] = []
+    for leaf, value in zip(machine.flat_sensitivity(cx, whole, result.type), result.values, strict=True):
+        if value.type is not None and is_float(value.type):
+            found.append(zero(cx.e, value.type) if isinstance(leaf.type, Zero) else leaf.value)
+    return found
+
+
+def _zero(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return s.zero()
+
+
+def _sum(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return s.add(cx, *operands, inside=bool(op.attrs.get("inside")))
+
+
+def _index(op: Op) -> int:
+    index = op.attrs["index"]
+    assert isinstance(index, int)
+    return index
+
+
+def _part(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return s.part(cx, operands[0], _index(op))
+
+
+def _arity(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    kind = operands[0].type
+    return AV(Str(str(s.arity(cx, kind))))
+
+
+def _injected(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    counts = operands[1].type
+    kinds = counts.members if isinstance(counts, Union) else (counts,)
+    count = max(int(kind.value) for kind in kinds if isinstance(kind, Str))  # 0: there it is zero as a whole
+    return s.injected(operands[0], _index(op), count)
+
+
+def _of(op: Op) -> Hashable:
+    of = op.attrs["of"]
+    assert isinstance(of, Hashable)
+    return of
+
+
+def _outline(type_: Type) -> Hashable:
+    """The functions among arguments; what they captured may change while recursive types settle."""
+    match type_:
+        case Closure(code):
+            return code
+        case Tuple(items) | List(items):
+            return tuple(map(_outline, items))
+    return type(type_).__name__
+
+
+def _environment(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    of = _of(op)
+    if isinstance(of, tuple) and of[0] == "link":
+        of = (*of, tuple(map(_outline, cx.parameters)))  # one kind of links per kind of arguments of the function
+    return s.environment(of, operands)
+
+
+def _opened(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    # A function of a module has captured nothing, its version here holds places for defaults.
+    return s.opened(cx, operands[0], _of(op), len(op.results))[: len(op.results)]
+
+
+def _is_environment(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    found = s.is_environment(cx, operands[0], _of(op))
+    return found if isinstance(found, AV) else AV(Constant(found), (), found)
+
+
+def _filled(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return s.filled(cx, *operands)
+
+
+def _type(op: Op) -> Type:
+    type_ = op.attrs["type"]
+    return type_  # type: ignore[return-value]
+
+
+def _level(op: Op) -> int:
+    level = op.attrs.get("level", 0)
+    assert isinstance(level, int)
+    return level
+
+
+def _flat(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return machine.flat(cx, coerce(cx.e, operands[0], _type(op)), _type(op))
+
+
+def _regrouped(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return machine.regrouped(cx, operands, _type(op))
+
+
+def _flat_sensitivity(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return s.pack(machine.flat_sensitivity(cx, operands[0], _type(op), _level(op)))
+
+
+def _regrouped_sensitivity(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    count = len(machine.leaves(cx, _type(op)))
+    parts = [s.part(cx, operands[0], i) for i in range(count)]
+    return machine.regrouped_sensitivity(cx, parts, _type(op), _level(op))
+
+
+MEANINGS: dict[str, Meaning] = {
+    "py.with_back": _with_back, "py.apply": _apply, "py.function_of": _function_of, "py.derived": _derived,
+    "py.prim": _prim, "py.back_of": _back_of, "py.zero": _zero, "py.sum": _sum, "py.part": _part, "py.arity": _arity,
+    "py.injected": _injected, "py.environment": _environment, "py.opened": _opened,
+    "py.is_environment": _is_environment, "py.filled": _filled, "py.flat": _flat, "py.regrouped": _regrouped,
+    "py.flat_sensitivity": _flat_sensitivity, "py.regrouped_sensitivity": _regrouped_sensitivity,
+}  # fmt: skip

@@ -1,0 +1,270 @@
+"""grad, value_and_grad and vjp by closures: functions of untyped IR around `with_back`.
+
+    def grad_of(f, x):                          def vjp_of(f, x):
+        v, b = with_back(call)(f, x)                v, b = with_back(call)(f, x)
+        t = b(seed(v))                              def pull(c):
+        return gradient_like(part 1 of t, x)            return gradient_like(part 1 of b(cotangent(c, v)), x),
+                                                    return v, pull
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pullback.infer import machine_values as machine
+from pullback.infer import sensitivities as s
+from pullback.infer.binding import pack_tuple
+from pullback.infer.calls import call, specialized_for
+from pullback.infer.derivatives import (
+    BY_CLOSURES,
+    argument_positions,
+    bound_to,
+    cotangent_slots,
+    float_slots,
+    is_single,
+    like_primal,
+    no_pair,
+    not_scalar,
+    plain_target,
+    target_of,
+)  # fmt: skip
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Code, Frame
+from pullback.infer.filling import copy
+from pullback.infer.made import back_function, function
+from pullback.infer.rules import TARGETS
+from pullback.infer.values import AV, items_of
+from pullback.ir.build import Builder
+from pullback.ir.node import Block, Op, Value
+from pullback.prims.base import get
+from pullback.types import (
+    Array,
+    ArrayRef,
+    Builtin,
+    Closure,
+    Constant,
+    Dict,
+    List,
+    Number,
+    Tame,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    Zero,
+    is_float,
+    slots,
+)  # fmt: skip
+
+__all__ = ["MEANINGS"]
+
+Emit = Callable[..., Value]
+
+
+def _emitter(builder: Builder) -> Emit:
+    def emit(name: str, /, *operands: Value, **attrs: object) -> Value:
+        return builder.append_untyped(get(f"py.{name}"), operands, attrs=attrs).result
+
+    return emit
+
+
+def _with_back(builder: Builder, params: Sequence[Value]) -> list[Value]:
+    """The value of the first called with the others, and the backpropagator."""
+    attrs: dict[str, object] = {"operation": "py.call", "attributes": {"keywords": (), "bound": True}, "order": 1}
+    return builder.append_untyped(get("py.with_back"), params, attrs=attrs, results=2).results
+
+
+def _gradient_code(
+    cx: Frame, kind: str, name: str, positions: tuple[int, ...], count: int, *, single: bool, has_aux: bool
+) -> Code:
+    """A function of f and its arguments."""
+    key = ("gradient", kind, name, positions, count, single, has_aux)
+    if key not in cx.session.codes:
+        params = [Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
+        builder = Builder(Block(params))
+        emit = _emitter(builder)
+        value, back = _with_back(builder, params)
+        seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
+        parts = emit("call", back, seed, keywords=())
+        found = [emit("gradient_like", emit("part", parts, index=1 + i), params[1 + i]) for i in positions]
+        result = found[0] if single else emit("tuple", *found)
+        if kind == "value_and_grad":
+            result = emit("tuple", value, result)
+        elif has_aux:
+            result = emit("tuple", result, emit("part", value, index=1))
+        cx.session.codes[key] = Code(function(f"{kind}_of", params, builder, [result]), {})
+    return cx.session.codes[key]
+
+
+def _gradient_call(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> tuple[Code, list[AV]]:
+    """The function that computes a gradient, and its operands."""
+    assert isinstance(target.type, Closure)
+    options = dict(type_.options)
+    positions = argument_positions(cx, target, options, len(bound))
+    float_slots(cx, target, bound, positions, 0)  # refuses arguments without floats
+    specialized_for(cx, target, bound)  # what has no meaning in the function itself is refused in its own words
+    code = _gradient_code(cx, type_.kind, target.type.name, tuple(positions), len(bound), single=is_single(options),
+                          has_aux=bool(options.get("has_aux")))  # fmt: skip
+    return code, [target, *bound]
+
+
+def _grad(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> AV:
+    code, operands = _gradient_call(cx, type_, target, bound)
+    return call(cx, AV(Closure(code, (), code.name)), operands, {})
+
+
+def _grad_with_back(
+    cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...]
+) -> tuple[Code, list[AV]] | None:
+    """What stands for grad(f)(x), and its operands."""
+    type_ = callee.type
+    assert isinstance(type_, Transformed)
+    if type_.kind not in ("grad", "value_and_grad") or names:
+        return None
+    target, bound = target_of(cx, AV(type_.function, callee.values), arguments, {})
+    if len(bound) != len(arguments):
+        return None
+    code, _ = _gradient_call(cx, type_, target, bound)
+    return code, [AV(type_.function, callee.values), *bound]  # not a wrapper of it: its sensitivity is the callee's
+
+
+def _vjp_code(cx: Frame, count: int, *, has_aux: bool) -> Code:
+    key = ("vjp", count, has_aux)
+    if key not in cx.session.codes:
+        params = [Value(None, "vjp"), Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
+        builder = Builder(Block(params))
+        emit = _emitter(builder)
+        kept = [emit("kept", param) for param in params[1:]]
+        value, back = _with_back(builder, kept)
+        captured = [back, value, *kept[1:]]
+        pull = emit("closure", *captured, function=_pull(len(captured), has_aux))
+        out = [emit("part", value, index=i) for i in range(2)] if has_aux else [value]
+        result = emit("tuple", out[0], pull, *out[1:])
+        cx.session.codes[key] = Code(function("vjp_of", params, builder, [result]), {})
+    return cx.session.codes[key]
+
+
+def _pull(count: int, has_aux: bool) -> object:
+    inside = [Value(None, f"c{i}") for i in range(count)]
+    given = Value(None, "d")
+    builder = Builder(Block([*inside, given]))
+    emit = _emitter(builder)
+    back, value, *primals = inside
+    parts = emit("call", back, emit("cotangent", given, value, has_aux=has_aux), keywords=())
+    found = [emit("gradient_like", emit("part", parts, index=1 + i), x) for i, x in enumerate(primals)]
+    builder.block.results = [emit("tuple", *found)]
+    return back_function("pull", builder.block, tuple(v.name for v in inside))
+
+
+def _vjp(cx: Frame, target: AV, bound: Sequence[AV], has_aux: bool) -> AV:
+    code = _vjp_code(cx, len(bound), has_aux=has_aux)
+    return call(cx, AV(Closure(code, (), "vjp")), [AV(Builtin("pullback.vjp")), target, *bound], {})
+
+
+def _vjp_with_back(
+    cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...]
+) -> tuple[Code, list[AV]] | None:
+    if names or not arguments:
+        return None
+    target = plain_target(cx, arguments[0], len(arguments) - 1)
+    return _vjp_code(cx, len(arguments) - 1, has_aux=False), [callee, target, *bound_to(cx, target, arguments[1:], {})]
+
+
+BY_CLOSURES["grad"] = _grad
+BY_CLOSURES["vjp"] = _vjp
+TARGETS[Transformed] = _grad_with_back
+TARGETS["pullback.vjp"] = _vjp_with_back
+
+
+# ------------------------------------------------------------------------------------------------ the ops one by one
+
+
+def _loss(cx: Frame, op: Op, value: AV) -> tuple[AV, bool]:
+    """The part of a result that is differentiated, and whether it is the first of a pair."""
+    if not op.attrs.get("has_aux"):
+        return value, False
+    if not isinstance(value.type, Tuple) or len(value.type.items) != 2:
+        raise no_pair(cx, AV(Closure("", (), str(op.attrs.get("name", "the function")))), value.type)
+    return items_of(value)[0], True
+
+
+def _seed(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    loss, paired = _loss(cx, op, operands[0])
+    kinds = loss.type.members if isinstance(loss.type, Union) else (loss.type,)
+    numbers = all(isinstance(kind, Number | Constant) for kind in kinds)
+    if not numbers or not any(map(is_float, slots(loss.type))):
+        raise not_scalar(cx, str(op.attrs["kind"]), str(op.attrs["name"]), loss.type)
+    seed = dispatch(cx, [loss], lambda cx, one: _one(cx, one[0].type))
+    return s.injected(seed, 0, 2) if paired else seed
+
+
+def _one(cx: Frame, kind: Type) -> AV:
+    """The sensitivity 1 of a number; none of an int."""
+    if not isinstance(kind, Number) or not kind.dtype.is_float:
+        return s.zero()
+    return AV(Tame(kind.dtype), (cx.e.constant(1.0, slots(kind)[0]),))
+
+
+def _gradient_like(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    sensitivity, primal = operands
+    whole = s.filled(cx, sensitivity, primal)
+    given = [_given(cx, leaf) for leaf in machine.flat_sensitivity(cx, whole, primal.type)]
+    return like_primal(cx, primal, given)
+
+
+def _given(cx: Frame, leaf: AV) -> Value | None:
+    if isinstance(leaf.type, Zero):
+        return None
+    return copy(cx, leaf, rows=True).value if isinstance(leaf.type, Array) else leaf.value
+
+
+def _cotangent(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    given, value = operands
+    out, paired = _loss(cx, op, value)
+    kinds = machine.leaves(cx, out.type)
+    found = [
+        s.zero() if value is None else AV(_canonical(kind, value), (value,))
+        for value, kind in zip(cotangent_slots(cx, out.type, given), kinds, strict=True)
+    ]
+    sensitivity = machine.regrouped_sensitivity(cx, found, out.type)
+    return s.injected(sensitivity, 0, 2) if paired else sensitivity
+
+
+def _canonical(kind: Type, value: Value) -> Type:
+    """The type of a sensitivity of one machine value."""
+    if isinstance(kind, Array):
+        assert isinstance(value.type, ArrayRef)
+        return Array(kind.dtype, kind.rank, value.type.contiguous, ones=kind.ones)
+    return Tame(kind.dtype) if isinstance(kind, Number) else kind
+
+
+def _kept(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return _copied(cx, operands[0])
+
+
+def _copied(cx: Frame, value: AV) -> AV:
+    """The value with its arrays copied: who asked for a pullback may change them before it is called."""
+    match value.type:
+        case Array():
+            return copy(cx, value)
+        case Tuple() | List() | Dict() | Closure():
+            items = [_copied(cx, item) for item in items_of(value)]
+            return _rebuilt(value.type, items)
+    return value
+
+
+def _rebuilt(model: Type, items: Sequence[AV]) -> AV:
+    types, values = tuple(item.type for item in items), tuple(v for item in items for v in item.values)
+    match model:
+        case Closure(code, _, name):
+            return AV(Closure(code, types, name), values)
+        case Dict(keys):
+            return AV(Dict(keys, types), values)
+        case List():
+            return AV(List(types), values)
+    return pack_tuple(items)
+
+
+MEANINGS: Mapping[str, Callable[[Frame, Op, list[AV]], AV]] = {
+    "py.seed": _seed, "py.gradient_like": _gradient_like, "py.cotangent": _cotangent, "py.kept": _kept,
+}  # fmt: skip

@@ -1,0 +1,325 @@
+"""What Python passes, as abstract types: numbers and fixed structures by value, objects and long lists as references.
+
+    class Tree: value, left, right            heap Tree: value: float, left: None | Ref(Tree), right: None | Ref(Tree)
+    f(tree)                                   Ref(Tree)
+    f([0.5] * 1000), f(xs) that appends       Ref(list), items: float
+
+The walk visits every object once, whatever refers to it, and without recursion.  What it finds of the fields joins what
+the heaps know already; compiled code checks each object against that (`codegen.graphs`), so an object with another kind
+of content comes here again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from enum import Enum
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from pullback.diagnostic import CompileError
+from pullback.infer.advice import is_foreign
+from pullback.infer.engine import Code, Frame
+from pullback.infer.heaps import Heap, heap_of
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.sites import Changed
+from pullback.runtime.boundary import MOST_NESTED, Refusal, Resolve, Unsupported, abstract
+from pullback.runtime.objects import attributes, is_user_object
+from pullback.types import (
+    UNBOUND,
+    Closure,
+    Constant,
+    Dict,
+    DType,
+    List,
+    Number,
+    Tuple,
+    Type,
+)  # fmt: skip
+
+__all__ = ["Importer", "cell_key", "imported"]
+
+MOST_FIXED = 16
+"""Items of one type in a list of fixed structure; longer ones are rows of a heap."""
+
+MOST_KEYS = 64
+"""Keys of a dict of fixed structure."""
+
+MOST_LEVELS = 4
+"""Levels of lists in lists that have heaps of their own; deeper ones share that of the last."""
+
+_ROWS = ("field", "item")
+"""How the sites of lists begin that stand in rows: these lists are always rows themselves."""
+
+_PLAIN = (float, bool, type(None))
+
+Site = tuple[Any, ...]
+
+def imported(cx: Frame, value: object, where: str, site: Site, resolve: Resolve) -> Type:
+    """The type of a value that Python passes; see `Importer.type_of`."""
+    importer = cx.session.importer
+    if not isinstance(importer, Importer):
+        importer = cx.session.importer = Importer(cx)
+    return importer.type_of(value, where, site, resolve)
+
+
+class Importer:
+    """A walk over what a call passes.  Every object is visited once, also when inference starts again."""
+
+    def __init__(self, cx: Frame) -> None:
+        self.cx = cx
+        self.resolve: Resolve | None = None
+        self.known = cx.session.imported
+        self.met: dict[tuple[str, Hashable], None] = dict.fromkeys(
+            (heap.kind, heap.key) for _, heap in self.known.values()
+        )
+        self.fixed: dict[int, tuple[object, Hashable]] = {}  # lists and dicts of fixed structure, and their sites
+        self.open: set[int] = set()  # lists whose items are being looked at
+        self.counts: dict[Heap, int] = {}  # objects of a class, and in how many of them a field is set
+        self.set_in: dict[tuple[Heap, str], int] = {}
+        self.seen: set[tuple[Heap, str, type]] = set()  # what fields have held
+        self.waiting: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+
+    def type_of(self, value: object, where: str, site: Site, resolve: Resolve) -> Type:
+        """The type of a value; `where` is how messages write it, `site` names the lists and dicts in it.  `resolve`
+        gives the types of functions, classes and the like."""
+        self.resolve = resolve
+        found = self._type(value, where, site, 0)
+        while self.waiting:
+            visit, arguments = self.waiting.popleft()
+            visit(*arguments)
+        self._note_unset()
+        return found
+
+    def _note_unset(self) -> None:
+        """What only some objects of a class have is not set in others."""
+        for heap, objects in self.counts.items():
+            for name in list(heap.fields):
+                if self.set_in.get((heap, name), 0) < objects:
+                    heap.learn(name, UNBOUND)
+
+    def _type(self, value: object, where: str, site: Site, depth: int) -> Type:
+        kind = type(value)
+        if id(value) in self.known:
+            return self.known[id(value)][1].type
+        if kind is list:
+            return self._list(value, where, site, depth)
+        if kind is dict:
+            return self._dict(value, where, site, depth)
+        if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+            return self._tuple(value, where, site, depth)
+        if isinstance(value, Enum) and self.resolve is not None:
+            return self._resolved(value)
+        if is_user_object(value):
+            return self._object(value)
+        if kind is CellType:
+            return self._cell(value, where)
+        if isinstance(value, FunctionType) and value.__closure__ and self._is_generic(value):
+            return self._closure(value, where, site, depth)
+        return abstract(value, self._resolved, where)
+
+    # ------------------------------------------------------------------------------------------------- functions
+
+    def _resolved(self, value: object) -> Type:
+        """The type of a function, class or the like; it is known also when the objects that hold it are not looked at
+        again."""
+        assert self.resolve is not None
+        found = self.resolve(value)
+        self.cx.session.resolved[id(value)] = found, value
+        return found
+
+    def _closure(self, value: FunctionType, where: str, site: Site, depth: int) -> Type:
+        """A function with captured variables: these are values as others are, so that one code does for all functions
+        made from it."""
+        assert self.resolve is not None
+        codes, key = self.cx.session.codes, ("imported", value.__code__, id(value.__globals__))
+        code = codes.get(key)
+        if code is None:
+            code = codes[key] = Code(self.cx.session.parse(value), value.__globals__)
+        if code.untyped.attrs.get("captures") != value.__code__.co_freevars or code.untyped.attrs.get("cells"):
+            return self._resolved(value)
+        inner = self._nest(where, depth)
+        names = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        captured = tuple(self._type(c.cell_contents, f"{where}.{name}", (*site, name), inner) for name, c in names)
+        captured = tuple(Number(DType.BOOL) if isinstance(t, Constant) else t for t in captured)
+        found = Closure(code, captured, value.__name__)
+        self.cx.session.resolved[id(value)] = found, value
+        return found
+
+    def _heap(self, kind: str, key: Hashable) -> Heap:
+        self.met[kind, key] = None
+        return heap_of(self.cx, kind, key)
+
+    def _is_generic(self, value: FunctionType) -> bool:
+        """Can a function be known by its code and what it captured: it has no defaults, does not capture itself, and
+        nothing assigns its variables."""
+        cells = value.__closure__ or ()
+        try:
+            contents = [cell.cell_contents for cell in cells]
+        except ValueError:  # a variable that is not set yet
+            return False
+        shared = any(("cell", cell_key(cell)) in self.cx.session.heaps for cell in cells)
+        plain = not value.__defaults__ and not value.__kwdefaults__ and not is_foreign(value) and not shared
+        return plain and not any(isinstance(item, FunctionType) for item in contents)
+
+    def _cell(self, value: Any, where: str) -> Type:
+        heap = self._heap("cell", cell_key(value))
+        self.known[id(value)] = value, heap
+        heap.learn("value", self._field(value.cell_contents, where, ("field", "cell")))
+        return heap.type
+
+    # ----------------------------------------------------------------------------------------- fixed structures
+
+    def _nest(self, where: str, depth: int) -> int:
+        if depth == MOST_NESTED:
+            reason = f"nested more than {MOST_NESTED} levels deep, or holds itself"
+            raise Unsupported(where.partition("[")[0], reason, "pass flatter data")
+        return depth + 1
+
+    def _tuple(self, value: Any, where: str, site: Site, depth: int) -> Type:
+        inner = self._nest(where, depth)
+        items = tuple(self._type(item, f"{where}[{i}]", (*site, i), inner) for i, item in enumerate(value))
+        return Tuple(items, None if type(value) is tuple else type(value))
+
+    # ------------------------------------------------------------------------------------------------------ dicts
+
+    def _dict(self, value: Any, where: str, site: Site, depth: int) -> Type:
+        plain = all(type(key) is str for key in value) and len(value) <= MOST_KEYS
+        if ("dict", site) in self.cx.session.heaps or not plain:
+            return self._dict_heap(value, where, site)
+        inner = self._nest(where, depth)
+        self.fixed.setdefault(id(value), (value, ("dict", site)))
+        items = tuple(self._type(item, f"{where}[{k!r}]", (*site, k), inner) for k, item in value.items())
+        return Dict(tuple(value), items, frozenset({("dict", site)}))
+
+    def _dict_heap(self, value: Any, where: str, site: Site) -> Type:
+        """A dict that compiled code keeps as rows."""
+        if id(value) in self.fixed:
+            raise Changed([self.fixed[id(value)][1]])
+        heap = self._heap("dict", site)
+        entries, places = self._heap("entries", ("dict", site)), self._heap("places", ("dict", site))
+        self.known[id(value)] = value, heap
+        heap.learn("entries", entries.type)
+        heap.learn("places", places.type)
+        for name in ("used", "live", "capacity", "size"):
+            heap.learn(name, WEAK_INT)
+        places.learn("entry", WEAK_INT)
+        self.waiting.append((self._entries, (value, entries, where, site)))
+        return heap.type
+
+    def _entries(self, value: Any, heap: Heap, where: str, site: Site) -> None:
+        inner = _inner(site)
+        for key, item in value.items():
+            if not _is_key(key):
+                reason = f"a dict with the key {key!r}: the keys must be strings, numbers, enums or tuples of them"
+                raise Unsupported(where, reason, "use such keys, or pass a list or a tuple")
+            heap.learn("key", self._field(key, where, inner))
+            heap.learn("value", self._field(item, f"{where}[{key!r}]", inner))
+        heap.learn("alive", Number(DType.BOOL))
+
+    # ------------------------------------------------------------------------------------------------------ lists
+
+    def _list(self, value: Any, where: str, site: Site, depth: int) -> Type:
+        if site[0] in _ROWS or ("list", site) in self.cx.session.heaps or _is_long(value):
+            return self._list_heap(value, where, site)
+        inner = self._nest(where, depth)
+        if id(value) in self.open:
+            raise Changed([self.fixed[id(value)][1]])  # it holds itself
+        self.fixed.setdefault(id(value), (value, ("list", site)))
+        self.open.add(id(value))
+        items = tuple(self._type(item, f"{where}[{i}]", (*site, i), inner) for i, item in enumerate(value))
+        self.open.remove(id(value))
+        return List(items, frozenset({("list", site)}))
+
+    def _list_heap(self, value: Any, where: str, site: Site) -> Type:
+        """A list that compiled code keeps as rows."""
+        if id(value) in self.fixed:  # what was met as a fixed structure elsewhere is a reference there as well
+            raise Changed([self.fixed[id(value)][1]])
+        heap = self._heap("list", site)
+        items = self._heap("items", ("list", site))
+        self.known[id(value)] = value, heap
+        heap.learn("items", items.type)
+        heap.learn("length", WEAK_INT)
+        heap.learn("capacity", WEAK_INT)
+        self.waiting.append((self._items, (value, items, where, site)))
+        return heap.type
+
+    def _items(self, value: Any, heap: Heap, where: str, site: Site) -> None:
+        inner = _inner(site)
+        if _are_plain(value):
+            value = list({type(item): item for item in value}.values())  # one of each type tells all
+        for i, item in enumerate(value):
+            heap.learn("item", self._field(item, f"{where}[{i}]", inner))
+
+    def _field(self, value: object, where: str, site: Site) -> Type:
+        """The type of what stands in a row."""
+        found = self._type(value, where, site, 0)
+        return Number(DType.BOOL) if isinstance(found, Constant) else found
+
+    # ---------------------------------------------------------------------------------------------------- objects
+
+    def _object(self, value: object) -> Type:
+        heap = self._heap("object", type(value))  # type: ignore[arg-type]  # classes are hashable
+        self.known[id(value)] = value, heap
+        self.waiting.append((self._attributes, (value, heap)))
+        return heap.type
+
+    def _attributes(self, value: object, heap: Heap) -> None:
+        kind = type(value)
+        self.counts[heap] = self.counts.get(heap, 0) + 1
+        for name, item in attributes(value):
+            self.set_in[heap, name] = self.set_in.get((heap, name), 0) + 1
+            if self._tells_nothing(heap, name, item):
+                continue
+            try:
+                found = self._field(item, f"{kind.__name__}.{name}", ("field", kind, name))
+            except (Refusal, CompileError) as error:  # it matters where the program reads the field
+                heap.representative.refused[name] = error
+            else:
+                heap.learn(name, found)
+                self.seen.add((heap, name, type(item)))
+
+    def _tells_nothing(self, heap: Heap, name: str, item: Any) -> bool:
+        """Has a value of this kind been seen in the field, which tells all of others."""
+        kind = type(item)
+        if (heap, name, kind) not in self.seen:
+            return False
+        if kind is int:
+            return bool(-(2**63) <= item < 2**63)
+        if is_user_object(item):
+            if id(item) not in self.known:
+                self._object(item)
+            return True
+        return kind in _PLAIN
+
+
+def cell_key(cell: CellType) -> Hashable:
+    """The site of a cell of Python's that compiled code assigns."""
+    return "python", id(cell)
+
+
+def _inner(site: Site) -> Site:
+    """The site of lists and dicts in a list or dict."""
+    level = site[1] if site[0] == "item" else 0
+    return site if level == MOST_LEVELS else ("item", level + 1, site)
+
+
+def _is_key(key: object) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_key, key))
+    return key is None or type(key) in (str, int, float, bool) or isinstance(key, Enum | np.generic)
+
+
+def _is_long(value: list[object]) -> bool:
+    return len(value) > MOST_FIXED and len(set(map(type, value))) == 1
+
+
+def _are_plain(value: list[object]) -> bool:
+    """Are these numbers, of which one of each type tells all."""
+    return len(value) > MOST_FIXED and set(map(type, value)) <= {float, int, bool} and _fit(value)
+
+
+def _fit(value: list[Any]) -> bool:
+    return all(-(2**63) <= item < 2**63 for item in value if type(item) is int)

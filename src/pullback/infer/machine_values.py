@@ -1,0 +1,206 @@
+"""Values and sensitivities taken apart into one for each machine value, and put together again.
+
+    flat:                 a value of ((float, int), array)            ->    (float, int, array)
+    flat_sensitivity:     the sensitivity of such a value             ->    (float, zero, array)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.diagnostic import InternalError
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Frame
+from pullback.infer.lattice import join
+from pullback.infer.sensitivities import (
+    UNLIKE,
+    add,
+    environment,
+    impossible,
+    kind_of,
+    opened,
+    pack,
+    part,
+    sensitive,
+    zero,
+)
+from pullback.infer.structures import restrict
+from pullback.infer.values import AV, coerce
+from pullback.types import (
+    Array,
+    ArrayRef,
+    BoxedFunction,
+    Closure,
+    Dict,
+    Iterator,
+    List,
+    Number,
+    Range,
+    Scalar,
+    Slice,
+    Tame,
+    Transformed,
+    Tuple,
+    Type,
+    Union,
+    Zero,
+    is_float,
+    show,
+    slots,
+)  # fmt: skip
+
+__all__ = ["flat", "flat_sensitivity", "leaves", "regrouped", "regrouped_sensitivity"]
+
+
+def leaves(cx: Frame, type_: Type) -> list[Type]:
+    """A type of its own for each machine value of a type."""
+    match type_:
+        case Number(dtype):
+            return [Number(dtype, weak=False)]  # one kind, so that what branches choose from them is one number
+        case Array() | BoxedFunction() | Tame():
+            return [type_]
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _):
+            return [leaf for item in items for leaf in leaves(cx, item)]
+        case Slice(items):
+            return [leaf for item in items for leaf in leaves(cx, item)]
+        case Transformed(_, function, _):
+            return leaves(cx, function)
+        case Range() | Union():
+            return [_leaf(cx, type_, machine) for machine in slots(type_)]
+    if slots(type_):
+        raise cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
+                       "this cannot be differentiated by closures",
+                       "differentiate it in the default formulation")  # fmt: skip
+    return []
+
+
+def _leaf(cx: Frame, type_: Type, machine: object) -> Type:
+    match machine:
+        case Scalar(dtype):
+            return Number(dtype, weak=False)
+        case ArrayRef(dtype, rank, contiguous):
+            return Array(dtype, rank, contiguous)
+    raise cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
+                   "this cannot be differentiated by closures",
+                   "differentiate it in the default formulation")  # fmt: skip
+
+
+def flat(cx: Frame, value: AV, type_: Type) -> AV:
+    """The machine values as a tuple."""
+    found = leaves(cx, type_)
+    return AV(Tuple(tuple(found)), value.values)
+
+
+def regrouped(cx: Frame, parts: Sequence[AV], type_: Type) -> AV:
+    """A value of the type from its machine values."""
+    wanted = leaves(cx, type_)
+    values = [coerce(cx.e, av, leaf).values if isinstance(leaf, BoxedFunction) else av.values
+              for av, leaf in zip(parts, wanted, strict=True)]  # fmt: skip
+    return AV(type_, tuple(v for found in values for v in found))
+
+
+def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[AV]:
+    """The sensitivity of a value of the type, one for each of its machine values.
+
+    level: of a sensitivity of such a value, or of one of that.
+    """
+    if isinstance(whole.type, Zero) or not sensitive(type_):
+        return [zero()] * len(leaves(cx, type_))
+    match type_:
+        case Number() | Array() | Tame():
+            return [_matching(cx, whole, type_)]
+        case BoxedFunction():
+            return [whole]
+        case Transformed(_, function, _):
+            return flat_sensitivity(cx, whole, function, level)
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
+            parts = [part(cx, whole, i) for i in range(len(items))]
+        case Closure(code, items):
+            parts = opened(cx, whole, kind_of(code, level), len(items))
+        case Union():
+            return _flat_union(cx, whole, type_)
+        case _:
+            raise InternalError(f"no sensitivity of {show(type_)}")
+    return [leaf for item, s in zip(items, parts, strict=True) for leaf in flat_sensitivity(cx, s, item, level)]
+
+
+def _flat_union(cx: Frame, whole: AV, type_: Union) -> list[AV]:
+    """Of a union of numbers and of what has no sensitivity: the number's own, in its slot."""
+    _only_numbers(cx, type_)
+    found: list[AV] = []
+    for machine in slots(type_):
+        if not is_float(machine):
+            found.append(zero())
+            continue
+        wanted = _leaf(cx, type_, machine)
+        found.append(dispatch(cx, [whole], lambda cx, one, w=wanted: one[0] if _same_leaf(one[0].type, w) else zero()))  # type: ignore[misc]
+    return found
+
+
+def _matching(cx: Frame, whole: AV, leaf: Type) -> AV:
+    """The sensitivity of a value that is known to be a number or array of that kind."""
+    if not isinstance(whole.type, Union):
+        return whole if isinstance(whole.type, Zero) or _same_leaf(whole.type, leaf) else _vanished(cx, whole)
+    found = restrict(cx, whole, tuple(t for t in whole.type.members if isinstance(t, Zero) or _same_leaf(t, leaf)))
+    if not isinstance(found.type, Union):
+        return found
+    merged = found.type.members[0]
+    for member in found.type.members[1:]:
+        merged = join(merged, member)
+    return coerce(cx.e, found, merged)
+
+
+def _vanished(cx: Frame, whole: AV) -> AV:
+    """A sensitivity of another kind of number: there it is zero, which took the type of what it was merged with."""
+    if not isinstance(whole.type, Number | Tame):
+        return impossible(cx)
+    cx.check(cx.e("eq", whole.value, cx.e.like(0.0, whole.value)), "SystemError", UNLIKE)
+    return zero()
+
+
+def _same_leaf(type_: Type, leaf: Type) -> bool:
+    match type_, leaf:
+        case (Number(x) | Tame(x)), (Number(y) | Tame(y)):
+            return x == y
+        case Array(x, rank), Array(y, other):
+            return (x, rank) == (y, other)
+    return False
+
+
+def _only_numbers(cx: Frame, type_: Union) -> None:
+    if not all(isinstance(member, Number | Array) or not sensitive(member) for member in type_.members):
+        raise cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
+                       "these types have sensitivities of unlike structure",
+                       "differentiate it in the default formulation")  # fmt: skip
+
+
+def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: int = 0) -> AV:
+    """The sensitivity of a value of the type from those of its machine values."""
+    if all(isinstance(p.type, Zero) for p in parts) or not sensitive(type_):
+        return zero()
+    match type_:
+        case Number() | Array() | BoxedFunction() | Tame():
+            return parts[0]
+        case Transformed(_, function, _):
+            return regrouped_sensitivity(cx, parts, function, level)
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
+            return pack(_regrouped_items(cx, parts, items, level))
+        case Closure(code, items):
+            return environment(kind_of(code, level), _regrouped_items(cx, parts, items, level))
+        case Union():
+            _only_numbers(cx, type_)
+            total = zero()  # only that of the number which the value is can be other than zero
+            for part_, machine in zip(parts, slots(type_), strict=True):
+                total = add(cx, total, part_) if is_float(machine) else total
+            return total
+    raise InternalError(f"no sensitivity of {show(type_)}")
+
+
+def _regrouped_items(cx: Frame, parts: Sequence[AV], items: Sequence[Type], level: int) -> list[AV]:
+    found: list[AV] = []
+    position = 0
+    for item in items:
+        width = len(slots(item))
+        found.append(regrouped_sensitivity(cx, parts[position : position + width], item, level))
+        position += width
+    return found

@@ -1,0 +1,68 @@
+"""A copy of a fresh array that nobody uses afterwards is that array.
+
+    b = elementwise{new} n, ...                      b = elementwise{new} n, ...
+    c = elementwise{new} n, b { yield b }    ->
+    use c                                            use b
+
+Only where both are made in one block, all uses of the array read or write elements, and the types are equal.
+"""
+
+from __future__ import annotations
+
+from pullback.analysis.effects import elementwise_targets
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.walk import free_values, substitute
+
+__all__ = ["run"]
+
+_MAKERS = frozenset({"elementwise", "array_zeros", "array_empty", "matmul"})
+_ELEMENTS = frozenset({
+    "elementwise", "array_size", "array_get", "array_inc", "array_swap", "matmul", "matmul_inc",
+})  # fmt: skip
+
+
+def run(function: Function, program: Program) -> None:
+    """Drop the copies of the whole function."""
+    _block(function.body)
+
+
+def _block(block: Block) -> None:
+    for op in block.ops:
+        for inner in op.blocks:
+            if op.name != "elementwise":
+                _block(inner)
+    uses: dict[Value, list[int]] = {}
+    for place, op in enumerate(block.ops):
+        for value in {*op.operands, *(v for inner in op.blocks for v in free_values(inner))}:
+            uses.setdefault(value, []).append(place)
+    made = {v: op for op in block.ops if op.name in _MAKERS for v in op.results}
+    yielded = set(block.results)
+    mapping: dict[Value, Value] = {}
+    for place, op in enumerate(block.ops):
+        source = _copied(op)
+        if source is None:
+            continue
+        first = mapping.get(source, source)
+        others = [block.ops[p] for v in {source, first} for p in uses.get(v, ()) if block.ops[p] is not op]
+        last = max((p for v in {source, first} for p in uses.get(v, ())), default=place)
+        plain = all(other.name in _ELEMENTS and not (set(_inside(other)) & {source, first}) for other in others)
+        if first in made and plain and last == place and source not in yielded and first.type == op.results[0].type:
+            mapping[op.results[0]] = first
+    if mapping:
+        block.ops = [op for op in block.ops if not (op.results and op.results[0] in mapping)]
+        substitute(block, mapping)
+
+
+def _inside(op: Op) -> list[Value]:
+    return [v for inner in op.blocks for v in free_values(inner)]
+
+
+def _copied(op: Op) -> Value | None:
+    """The array of which the op makes a copy."""
+    if op.name != "elementwise" or op.attrs["outputs"] != ("new",) or list(elementwise_targets(op)):
+        return None
+    (body,) = op.blocks
+    if body.ops or len(body.params) != 1 or body.results != body.params:
+        return None
+    array = op.operands[-1]
+    return array if array.type == op.results[0].type else None

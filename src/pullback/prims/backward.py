@@ -1,0 +1,65 @@
+"""The ops of untyped IR that backpropagators are made of (`ad.closures` makes them, inference gives them meaning).
+
+    v..., b = py.with_back{operation, attributes, order}(operands...)
+                                 the results of the op and its backpropagator: b(sensitivity of v) is a tuple with one
+                                 sensitivity per operand.  Of order n: n backpropagators, each that of all before it
+    v... = py.prim{name, attributes, types, results}(numbers...)       a primitive of typed IR, as it is
+    t = py.back_of{function}(operands..., d)       the sensitivities of a function that is differentiated as a whole
+    s = py.zero()          no sensitivity          s = py.sum(s, t)
+    v... = py.apply{code}(operands...)             a call of a function of this module's kind, whose backpropagator
+                                                   answers for its operands alone
+    s = py.part{index}(t)  one of a tuple's        t = py.injected{index}(s, n)   a tuple of n with one that is not zero
+    n = py.arity(t)        how many items a tuple has, as a type
+    e = py.environment{of}(items...)               the sensitivities of what a function captured, as a value of the
+                                                   kind of functions: recursive ones are references like them
+    items... = py.opened{of}(e)                    b = py.is_environment{of}(e)
+    s = py.filled(s, x)    zeros of the shape of x where s is zero and x an array
+    s = py.seed(x)         the sensitivity 1       g = py.gradient_like(s, x)     s in the structure of x, for the user
+    s = py.cotangent(c, x) what a user passes as the cotangent of x, as a sensitivity
+    y = py.kept(x)         x with its arrays copied
+    t = py.flat{type}(x)   the machine values of x, a tuple        x = py.regrouped{type}(values...)
+    t = py.flat_sensitivity{type, level}(s)                        s = py.regrouped_sensitivity{type, level}(t)
+                                                   level 0: of a value of the type, 1: of a sensitivity of one
+    f = py.function_of{code}()                     a function without captured values
+    g = py.derived{code, of}(captures...)          a function with a backpropagator: g(x) is the pair
+
+A sensitivity is a number, an array, a tuple (for a tuple, list or dict), an environment (for a function), or zero.
+`py.while{peel}` runs its trips while compiling as long as its condition is known; the elements of `py.for{indexed}` are
+pairs of an element and its backpropagator, nested as often as `indexed` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pullback.ir.build import Builder
+from pullback.ir.node import Op, Value
+from pullback.prims.base import Attrs, Prim, get, register
+from pullback.types import Machine
+
+__all__ = ["NAMES", "lift"]
+
+NAMES = (
+    "with_back", "prim", "back_of", "zero", "sum", "part", "injected", "environment", "opened", "is_environment",
+    "filled", "seed", "gradient_like", "cotangent", "flat", "regrouped", "flat_sensitivity", "regrouped_sensitivity",
+    "function_of", "apply", "derived", "arity", "kept",
+)  # fmt: skip
+
+
+def _untyped(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    raise TypeError("ops of untyped IR have no machine types")
+
+
+for _name in NAMES:
+    register(Prim(name=f"py.{_name}", doc="see the module's text", infer=_untyped, effects=frozenset({"call"})))
+
+
+def lift(builder: Builder, op: Op, values: Mapping[Value, Value]) -> list[Value]:
+    """A typed op on scalars as an op of untyped IR; `values` are the untyped ones of its operands."""
+    attrs: dict[str, object] = {
+        "name": op.name, "attributes": dict(op.attrs), "types": tuple(v.type for v in op.operands),
+        "results": tuple(v.type for v in op.results),
+    }  # fmt: skip
+    builder.span = op.span if op.span.line else builder.span
+    operands = [values[v] for v in op.operands]
+    return builder.append_untyped(get("py.prim"), operands, attrs=attrs, results=len(op.results)).results

@@ -1,0 +1,53 @@
+"""Methods of strings that step through parts, in the accepted Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pullback.prims.prelude.intrinsics import text_piece, text_pieces
+
+__all__ = ["FUNCTIONS"]
+
+
+def join_(separator: Any, parts: Any) -> Any:
+    result = ""
+    first = True
+    for part in parts:
+        result = result + part if first else result + separator + part
+        first = False
+    return result
+
+
+def split_(text: Any, separator: Any = None) -> Any:
+    if separator is None:
+        return [text_piece(text, i) for i in range(text_pieces(text))]
+    if separator == "":
+        raise ValueError("empty separator")
+    return [text_piece(text, i, separator) for i in range(text_pieces(text, separator))]
+
+
+def items_text(items: Any, opening: str, closing: str) -> Any:
+    """The items of a container as repr() shows them."""
+    result = opening
+    first = True
+    for item in items:
+        result = result + repr(item) if first else result + ", " + repr(item)
+        first = False
+    return result + closing
+
+
+def pairs_text(pairs: Any, opening: str, closing: str) -> Any:
+    """The entries of a dict as repr() shows them."""
+    result = opening
+    first = True
+    for key, value in pairs:
+        entry = repr(key) + ": " + repr(value)
+        result = result + entry if first else result + ", " + entry
+        first = False
+    return result + closing
+
+
+FUNCTIONS = {
+    "str.join": join_, "pullback.text_split": split_, "pullback.items_text": items_text,
+    "pullback.pairs_text": pairs_text,
+}  # fmt: skip

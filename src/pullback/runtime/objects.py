@@ -1,0 +1,52 @@
+"""Objects of classes written in Python, whose attributes are plain data: what compiled code takes as rows of a table.
+
+    class Tree: ...                       is_user_object(Tree(1.0)): True
+    attributes(Tree(1.0))                 [("value", 1.0), ("left", None), ("right", None)]
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from types import MemberDescriptorType
+
+import numpy as np
+
+__all__ = ["HELPERS", "attributes", "is_user_object"]
+
+HELPERS = "_pullback_helpers"
+"""The attribute by which functions, and objects that are called, keep what was compiled for them."""
+
+_NUMBERS = (int, float, complex, Enum, np.generic, np.ndarray)
+_DATA = (*_NUMBERS, str, bytes, tuple, list, dict, set, frozenset, BaseException)
+_OWN = ("pullback", "numpy", "functools", "builtins")
+_HEAP_TYPE = 1 << 9
+_FOREIGN = ("__array__", "__dlpack__", "__array_interface__", "__getattr__")  # arrays of other libraries, and stand-ins
+
+
+def is_user_object(value: object) -> bool:
+    """Is this an instance of a class written in Python whose attributes are plain data."""
+    return _is_plain_class(type(value))  # type: ignore[arg-type]  # classes are hashable
+
+
+@lru_cache(maxsize=4096)
+def _is_plain_class(kind: type) -> bool:
+    if kind.__module__ == "builtins" or issubclass(kind, (type, *_DATA)):
+        return False
+    bases = [base for base in kind.__mro__ if base is not object]
+    written = all(base.__flags__ & _HEAP_TYPE and base.__module__.partition(".")[0] not in _OWN for base in bases)
+    plain = not any(hasattr(kind, mark) for mark in _FOREIGN)
+    return written and plain and kind.__getattribute__ is object.__getattribute__
+
+
+def attributes(value: object) -> list[tuple[str, object]]:
+    """The data of an object: slots, then the instance's dictionary."""
+    slots = _slots(type(value))  # type: ignore[arg-type]
+    found = [(name, getattr(value, name)) for name in slots if hasattr(value, name)]
+    return found + [(name, item) for name, item in getattr(value, "__dict__", {}).items() if name != HELPERS]
+
+
+@lru_cache(maxsize=4096)
+def _slots(kind: type) -> tuple[str, ...]:
+    members = ((name, member) for base in reversed(kind.__mro__) for name, member in vars(base).items())
+    return tuple(name for name, member in members if isinstance(member, MemberDescriptorType))
