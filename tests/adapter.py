@@ -10,6 +10,7 @@ the left letter being the outer derivative.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 import pullback as pb
 from oracle import flatten, leaf_count
+from structures import mapped
 
 ENGINES = ("compiled", "plain", "interpreter")
 FIRST_ORDER = ("r", "f")
@@ -57,7 +59,7 @@ def derivative(
         from pullback import testing
 
         result = testing.gradient(
-            function, arguments, argnums, mode=mode, direction=direction, cotangent=cotangent, **_HOOKS[engine]
+            function, given(arguments), argnums, mode=mode, direction=direction, cotangent=cotangent, **_HOOKS[engine]
         )
         return leaves(result, arguments, argnums)
     return _COMPILED[mode](function, arguments, argnums, direction, cotangent)
@@ -75,29 +77,45 @@ def leaves(gradients: Sequence[Any], arguments: tuple[Any, ...], argnums: tuple[
 # --- structures -----------------------------------------------------------------------------------------------------
 
 
-def fill(model: Any, numbers: list[float]) -> Any:
-    """A tangent or cotangent of the structure of ``model``: float leaves from ``numbers``, others zero."""
-    if isinstance(model, dict):
-        return {key: fill(item, numbers) for key, item in model.items()}
-    if isinstance(model, (tuple, list)):
-        return type(model)(fill(item, numbers) for item in model)
-    if isinstance(model, np.ndarray):
-        if model.dtype.kind != "f":
-            return np.zeros_like(model)
-        taken = [numbers.pop(0) for _ in range(model.size)]
-        return np.array(taken, dtype=model.dtype).reshape(model.shape)
-    if isinstance(model, (float, np.floating)):
-        return type(model)(numbers.pop(0))
-    return type(model)(0) if isinstance(model, (int, np.generic)) else model
+def fill(model: Any, numbers: list[float], known: dict[int, Any] | None = None) -> Any:
+    """A tangent or cotangent of the structure of ``model``: float leaves from ``numbers``, others zero.
+
+    ``known``: what objects have become already, for structures that share some.
+    """
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, np.ndarray):
+            if leaf.dtype.kind != "f":
+                return np.zeros_like(leaf)
+            taken = [numbers.pop(0) for _ in range(leaf.size)]
+            return np.array(taken, dtype=leaf.dtype).reshape(leaf.shape)
+        if isinstance(leaf, (float, np.floating)):
+            return type(leaf)(numbers.pop(0))
+        return type(leaf)(0) if isinstance(leaf, (int, np.generic)) and not isinstance(leaf, enum.Enum) else leaf
+
+    return mapped(one, model, known)
+
+
+def given(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments for one call, which may write into them; arrays that are views stay the caller's."""
+    known: dict[int, Any] = {}
+
+    def own(leaf: Any) -> Any:
+        if not isinstance(leaf, np.ndarray) or leaf.base is not None or not leaf.flags.writeable:
+            return leaf
+        return known.setdefault(id(leaf), leaf.copy(order="K"))
+
+    return mapped(own, arguments)
 
 
 def tangents(arguments: tuple[Any, ...], argnums: tuple[int, ...], direction: Sequence[float]) -> tuple[Any, ...]:
     """One tangent per argument: ``direction`` over the chosen ones, zero for the rest."""
     numbers = list(direction)
     zeros = [0.0] * sum(leaf_count(argument) for argument in arguments)
-    chosen = {position: fill(arguments[position], numbers) for position in argnums}
+    known: dict[int, Any] = {}
+    chosen = {position: fill(arguments[position], numbers, known) for position in argnums}
     return tuple(
-        chosen[position] if position in chosen else fill(argument, list(zeros))
+        chosen[position] if position in chosen else fill(argument, list(zeros), known)
         for position, argument in enumerate(arguments)
     )
 
@@ -113,8 +131,8 @@ def units(arguments: tuple[Any, ...], argnums: tuple[int, ...]) -> list[tuple[An
 
 def _reverse(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
     if cotangent is None:
-        return leaves(pb.grad(function, argnums=argnums)(*arguments), arguments, argnums)
-    _, pullback = pb.vjp(function, *arguments)
+        return leaves(pb.grad(function, argnums=argnums)(*given(arguments)), arguments, argnums)
+    _, pullback = pb.vjp(function, *given(arguments))
     return _chosen(pullback(cotangent), arguments, argnums)
 
 
@@ -125,7 +143,7 @@ def _chosen(cotangents: Any, arguments: Any, argnums: Any) -> list[Any]:
 def _forward(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
     results = []
     for unit in units(arguments, argnums):
-        result, tangent = pb.jvp(function, arguments, unit)
+        result, tangent = pb.jvp(function, given(arguments), unit)
         weights = [1.0] if cotangent is None else flatten(cotangent, result)
         moved = flatten(tangent, result) or [0.0]
         results.append(sum(float(weight) * float(leaf) for weight, leaf in zip(weights, moved)))
@@ -134,24 +152,24 @@ def _forward(function: Function, arguments: Any, argnums: Any, direction: Any, c
 
 def _forward_reverse(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
     gradient = pb.grad(function, argnums=argnums)
-    _, tangent = pb.jvp(gradient, arguments, tangents(arguments, argnums, direction))
+    _, tangent = pb.jvp(gradient, given(arguments), tangents(arguments, argnums, direction))
     return leaves(tangent, arguments, argnums)
 
 
 def _reverse_reverse(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
-    _, pullback = pb.vjp(pb.grad(function, argnums=argnums), *arguments)
+    _, pullback = pb.vjp(pb.grad(function, argnums=argnums), *given(arguments))
     moved = tangents(arguments, argnums, direction)
     return _chosen(pullback(tuple(moved[position] for position in argnums)), arguments, argnums)
 
 
 def _reverse_forward(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
     along = directional(function, tangents(arguments, argnums, direction), len(arguments))
-    return leaves(pb.grad(along, argnums=argnums)(*arguments), arguments, argnums)
+    return leaves(pb.grad(along, argnums=argnums)(*given(arguments)), arguments, argnums)
 
 
 def _forward_forward(function: Function, arguments: Any, argnums: Any, direction: Any, cotangent: Any) -> list[Any]:
     along = directional(function, tangents(arguments, argnums, direction), len(arguments))
-    return [pb.jvp(along, arguments, unit)[1] for unit in units(arguments, argnums)]
+    return [pb.jvp(along, given(arguments), unit)[1] for unit in units(arguments, argnums)]
 
 
 _COMPILED = {

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from structures import children, is_object
+
 
 def assert_same(actual: Any, expected: Any, *, operations: int = 1, scale: float = 0.0, where: str = "result") -> None:
     """Same type, structure, dtype and shape; floats within 4 ulps per operation of the value or of ``scale``."""
@@ -23,6 +25,11 @@ def assert_same(actual: Any, expected: Any, *, operations: int = 1, scale: float
         assert len(actual) == len(expected), where
         for position, item in enumerate(expected):
             assert_same(actual[position], item, operations=operations, scale=scale, where=f"{where}[{position}]")
+    elif is_object(expected):
+        own, other = dict(children(actual) or ()), dict(children(expected) or ())
+        assert list(own) == list(other), f"{where}: attributes {list(own)} for {list(other)}"
+        for name, item in other.items():
+            assert_same(own[name], item, operations=operations, scale=scale, where=f"{where}.{name}")
     elif isinstance(expected, np.ndarray):
         assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), where
         for index in np.ndindex(expected.shape):

@@ -167,8 +167,10 @@ def is_float(value: Any) -> bool:
 
 
 def python_extremum(compute: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*operands: Any) -> Any:
+    def call(*operands: Any, **options: Any) -> Any:
         candidates = list(operands[0]) if len(operands) == 1 else list(operands)
+        if "key" in options or not candidates:
+            return compute(candidates, **options)
         if not any(type(candidate) is Dual for candidate in candidates):
             return compute(candidates)
         return extremum(candidates, compute, compute([base(candidate) for candidate in candidates]))

@@ -16,7 +16,7 @@ import numpy as np
 import pullback as pb
 from mutating import ENGINES, arrays_in, fresh
 
-ORDINARY = (TypeError, ValueError, IndexError, MemoryError, ArithmeticError, RuntimeError)
+ORDINARY = (TypeError, ValueError, IndexError, KeyError, MemoryError, ArithmeticError, RuntimeError)
 ORDINARY += (pb.CompileError,)
 
 

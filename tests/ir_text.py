@@ -22,7 +22,7 @@ from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.show import show_function
 from pullback.ir.walk import clone_function
 from pullback.prims import get
-from pullback.types import ArrayRef, Box, Buffer, DType, Scalar
+from pullback.types import ArrayRef, Box, Buffer, DType, Scalar, Table
 
 DTYPES = {dtype.value: dtype for dtype in DType}
 
@@ -32,6 +32,8 @@ def machine_type(text):
         return Buffer(machine_type(text[7:-1]))
     if text.startswith("box "):
         return Box(text[4:])
+    if text.startswith("table "):
+        return Table(text[6:])
     dtype, bracket, rest = text.partition("[")
     if bracket:
         return ArrayRef(DTYPES[dtype], rest.count(":"), text.endswith("c"))
@@ -105,10 +107,11 @@ class Parser:
         return Op(get(name), operands, results, attrs, blocks, Span("text.py", number))
 
 
-def parse(text, *others):
-    """The program of the functions; the first is the entry."""
+def parse(text, *others, tables=None):
+    """The program of the functions; the first is the entry.  `tables`: per name the types of the columns, as text."""
     functions = [Parser(part).function() for part in (text, *others)]
-    program = Program({f.name: f for f in functions}, functions[0].name)
+    layouts = {name: [tuple(map(machine_type, types.split("; ")))] for name, types in (tables or {}).items()}
+    program = Program({f.name: f for f in functions}, functions[0].name, layouts)
     check_program(program)
     return program
 

@@ -9,11 +9,11 @@ import struct
 import numpy as np
 
 from pullback.codegen import abi, emit, jit, memory
-from pullback.interp import failure
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims import Emitter, get
 from pullback.prims.array import elementwise_types
 from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.runtime.errors import exception_at
 from pullback.types import ArrayRef, DType, Scalar
 
 RELEASE = "\ndefine void @release(ptr %context) {\n  call void @pb.free_all(ptr %context)\n  ret void\n}\n"
@@ -95,7 +95,9 @@ class Native:
         payload = []
         for dtype, cell in zip(site.payload, self.context[abi.PAYLOAD // 8 :], strict=False):
             payload.append(NUMPY_DTYPES[dtype](_double(cell) if dtype.is_float else cell))
-        return failure(site.exception, site.message, payload, site.span)
+        error = exception_at(site, [value.item() for value in payload])
+        error.pullback_span = site.span
+        return error
 
 
 def _cells(type_, value):

@@ -12,7 +12,6 @@ accept duals; nothing of the program is parsed or rewritten except that float co
 from __future__ import annotations
 
 import builtins
-import itertools
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -20,9 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from dual_arrays import DualArray, cells_of, dual_array, is_array, laid_out_as, plain_array
+import pullback as pb
+from dual_arrays import DualArray, dual_array, is_array, plain_array
 from dual_numpy import NUMPY, differentiable, on_base
+from dual_transforms import TAGS, TRANSFORMS, flatten, perturb, tangent_of
 from duals import PARTIALS, Counter, Dual, Literal, Primitive, apply, base, plain_literal, python_extremum
+from rebinding import Rebinder, World, names_read
+from structures import leaf_count, mapped
+
+__all__ = [
+    "DUALS", "MATH", "Rebinder", "World", "along_all", "directional", "flatten", "fresh", "gradient", "hessian",
+    "leaf_count", "names_read", "operation_count", "plain", "rebind", "second",
+]  # fmt: skip
 
 # --- math -----------------------------------------------------------------------------------------------------------
 
@@ -127,111 +135,53 @@ def _math_module() -> types.SimpleNamespace:
 MATH = _math_module()
 
 
-class _Float:
-    """``float``: a conversion that keeps duals, and a dtype where NumPy wants one."""
+class _FloatType(type):
+    """``float`` is a conversion that keeps duals, a class that they belong to, and a dtype where NumPy wants one."""
 
-    dtype = np.dtype(float)
+    dtype = property(lambda cls: np.dtype(float))
     primitive = Primitive("float", float, PARTIALS["identity"])
 
-    def __call__(self, value: Any = 0.0) -> Any:
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(base(value), float)
+
+    def __call__(cls, value: Any = 0.0) -> Any:
         if isinstance(value, str):
             return float(value)
-        return apply(self.primitive, value.cells.item() if is_array(value) else value)
+        return apply(cls.primitive, value.cells.item() if is_array(value) else value)
+
+
+class Float(float, metaclass=_FloatType):
+    """What a rebound program calls ``float``; the base class lets it stand in a pattern of ``match``."""
 
 
 BUILTINS = dict(vars(builtins)) | {
     "max": python_extremum(max),
     "min": python_extremum(min),
-    "float": _Float(),
+    "float": Float,
+    "print": lambda *values, **options: None,  # the oracle runs a program many times
 }
 
 
 def _substitutes() -> dict[int, Any]:
-    table: dict[int, Any] = {id(math): MATH, id(np): NUMPY}
+    table: dict[int, Any] = {id(math): MATH, id(np): NUMPY, id(pb): types.SimpleNamespace(**TRANSFORMS)}
     for module, proxy in ((math, MATH), (np, NUMPY)):
         for name, value in vars(proxy).items():
             original = getattr(module, name, None)
             if callable(original):
                 table[id(original)] = value
-    return table | {id(max): BUILTINS["max"], id(min): BUILTINS["min"], id(float): BUILTINS["float"]}
+    table |= {id(getattr(pb, name)): value for name, value in TRANSFORMS.items() if hasattr(pb, name)}
+    return table | {id(getattr(builtins, name)): BUILTINS[name] for name in ("max", "min", "float", "print")}
 
 
-SUBSTITUTES = _substitutes()
+DUALS = World(_substitutes(), BUILTINS, Literal, lambda array, buffers: dual_array(array, buffers=buffers), TRANSFORMS)
 
 
 # --- functions ------------------------------------------------------------------------------------------------------
 
 
-class Rebinder:
-    """Copies functions so that everything they reach accepts duals; one copy per function, so recursion ends."""
-
-    def __init__(self) -> None:
-        self.functions: dict[int, types.FunctionType] = {}
-        self.namespaces: dict[int, dict[str, Any]] = {}
-        self.cells: dict[int, types.CellType] = {}
-        self.buffers: dict[int, Any] = {}
-        self.containers: dict[int, Any] = {}
-
-    def value(self, value: Any) -> Any:
-        if id(value) in SUBSTITUTES:
-            return SUBSTITUTES[id(value)]
-        if isinstance(value, types.FunctionType):
-            return self.function(value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fib":
-            return self.shared(value, lambda: dual_array(value, buffers=self.buffers))
-        if type(value) in (tuple, list):
-            return self.shared(value, lambda: type(value)(self.value(item) for item in value))
-        if type(value) is dict:
-            return self.shared(value, lambda: {key: self.value(item) for key, item in value.items()})
-        return value
-
-    def shared(self, value: Any, copy: Callable[[], Any]) -> Any:
-        """One copy per object, so that what the program changes through one name it sees through the others."""
-        if id(value) not in self.containers:
-            self.containers[id(value)] = value, copy()
-        return self.containers[id(value)][1]
-
-    def function(self, function: types.FunctionType) -> types.FunctionType:
-        if id(function) in self.functions:
-            return self.functions[id(function)]
-        namespace = self.namespaces.setdefault(id(function.__globals__), {"__builtins__": BUILTINS})
-        closure = tuple(self.cell(cell) for cell in function.__closure__ or ())
-        code = mark_literals(function.__code__)
-        copy = types.FunctionType(code, namespace, function.__name__, None, closure)
-        self.functions[id(function)] = copy
-        copy.__defaults__ = self.value(function.__defaults__)
-        copy.__kwdefaults__ = {name: self.value(item) for name, item in (function.__kwdefaults__ or {}).items()}
-        for cell, original in zip(closure, function.__closure__ or (), strict=True):
-            try:
-                cell.cell_contents = self.value(original.cell_contents)
-            except ValueError:  # the original cell is empty as well
-                continue
-        for name in names_read(code):
-            if name in function.__globals__ and name not in namespace:
-                namespace[name] = self.value(function.__globals__[name])
-        return copy
-
-    def cell(self, cell: types.CellType) -> types.CellType:
-        return self.cells.setdefault(id(cell), types.CellType())
-
-
-def mark_literals(code: types.CodeType) -> types.CodeType:
-    def mark(constant: Any) -> Any:
-        if type(constant) is float:
-            return Literal(constant)
-        return mark_literals(constant) if isinstance(constant, types.CodeType) else constant
-
-    return code.replace(co_consts=tuple(mark(constant) for constant in code.co_consts))
-
-
-def names_read(code: types.CodeType) -> set[str]:
-    inner = [names_read(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*inner)
-
-
 def rebind(function: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of ``function`` that accepts duals."""
-    copy = Rebinder().value(function)
+    copy = Rebinder(DUALS).value(function)
     return copy  # type: ignore[no-any-return]
 
 
@@ -239,70 +189,13 @@ def fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function on duals, with its own copy of every array that it captures or is given, at each call."""
 
     def run(*arguments: Any) -> Any:
-        rebinder = Rebinder()
+        rebinder = Rebinder(DUALS)
         return rebinder.value(function)(*[rebinder.value(argument) for argument in arguments])
 
     return run
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------
-
-_tags = itertools.count(1)
-
-
-def leaf_count(value: Any) -> int:
-    """How many float numbers a structure holds: those are what is differentiated."""
-    if isinstance(value, dict):
-        return sum(leaf_count(item) for item in value.values())
-    if isinstance(value, (tuple, list)):
-        return sum(leaf_count(item) for item in value)
-    if isinstance(value, np.ndarray):
-        return value.size if value.dtype.kind == "f" else 0
-    return 1 if isinstance(value, (float, np.floating)) else 0
-
-
-def flatten(value: Any, like: Any = None) -> list[Any]:
-    """The float leaves in order; ``like`` says which leaves are floats when ``value`` is a gradient."""
-    like = value if like is None else like
-    if isinstance(like, dict):
-        return [leaf for key in like for leaf in flatten(value[key], like[key])]
-    if isinstance(like, (tuple, list)):
-        return [leaf for item, model in zip(value, like, strict=True) for leaf in flatten(item, model)]
-    if is_array(like):
-        if like.dtype.kind != "f":
-            return []
-        return list((value.cells if isinstance(value, DualArray) else value).ravel())
-    return [value] if isinstance(like, (float, np.floating, Dual)) else []
-
-
-def perturb(value: Any, tag: int, directions: list[Any]) -> Any:
-    """The structure with every float leaf made dual; consumes one direction per leaf."""
-    if isinstance(value, dict):
-        return {key: perturb(item, tag, directions) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return type(value)(perturb(item, tag, directions) for item in value)
-    if is_array(value) and value.dtype.kind == "f":
-        old = cells_of(value)
-        cells = laid_out_as(old)
-        for index in np.ndindex(cells.shape):
-            cells[index] = perturb(old[index], tag, directions)
-        if not old.flags.writeable:
-            cells.flags.writeable = False
-        return DualArray(cells, value.dtype)
-    if isinstance(value, (float, np.floating, Dual)):
-        return Dual(tag, value, np.float64(directions.pop(0)))
-    return value
-
-
-def tangent_of(result: Any, tag: int, weights: Sequence[float] | None) -> Any:
-    """The tangent of a scalar result, or the weighted sum of the tangents of all float leaves."""
-    leaves = flatten(result)
-    total: Any = np.float64(0.0)
-    for position, leaf in enumerate(leaves):
-        if type(leaf) is Dual and leaf.tag == tag:
-            total = total + leaf.tangent * (1.0 if weights is None else weights[position])
-    return total
-
 
 Weights = Sequence[float] | None
 
@@ -315,7 +208,7 @@ def _directional(
     weights: Weights,
 ) -> Any:
     """Derivative along one direction; arguments may already be dual, which gives the next order."""
-    tag = next(_tags)
+    tag = next(TAGS)
     remaining = list(directions)
     moved = list(arguments)
     for position in argnums:
@@ -399,7 +292,7 @@ def hessian(
 def operation_count(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
     """How many floating-point operations one run of the function makes, at least one."""
     rebound = fresh(function)
-    tag = next(_tags)
+    tag = next(TAGS)
     Counter.operations = 0
     with np.errstate(all="ignore"):
         rebound(*[perturb(argument, tag, [0.0] * leaf_count(argument)) for argument in arguments])
@@ -408,8 +301,4 @@ def operation_count(function: Callable[..., Any], arguments: tuple[Any, ...]) ->
 
 def plain(result: Any) -> Any:
     """A result of a rebound function without duals, for comparing its value with CPython's."""
-    if isinstance(result, dict):
-        return {key: plain(item) for key, item in result.items()}
-    if isinstance(result, (tuple, list)):
-        return type(result)(plain(item) for item in result)
-    return plain_array(result) if isinstance(result, DualArray) else plain_literal(base(result))
+    return mapped(lambda leaf: plain_array(leaf) if isinstance(leaf, DualArray) else plain_literal(base(leaf)), result)

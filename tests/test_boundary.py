@@ -792,7 +792,7 @@ class Foreign:
 @pytest.mark.parametrize(
     ("value", "hint"),
     [
-        (np.zeros(3, np.complex128), "x.real and x.imag"),
+        (np.zeros(3, np.clongdouble), "x.real and x.imag"),
         (np.zeros(3, object), "np.float64"),
         (np.zeros(3, np.float16), "astype(np.float32)"),
         (np.zeros(3, np.uint8), "astype(np.int32)"),
@@ -804,13 +804,13 @@ class Foreign:
         (np.zeros((2, 2)).view(np.matrix), "np.asarray(x)"),
         (np.float16(1), "np.float32(x)"),
         (Foreign(), "np.asarray(x)"),
-        (1j, "x.real and x.imag"),
+        (np.clongdouble(1j), "x.real and x.imag"),
         ({1: 2.0}, "keys must be strings"),
         ({1.0}, "sorted(x)"),
         (range(3), "range"),
         (type("Sub", (int,), {})(3), "int(x)"),
         (object(), "not supported"),
-        ([1.0, (2.0, 1j)], "x[1][1]"),
+        ([1.0, (2.0, object())], "x[1][1]"),
         (abs, "cannot be passed"),
     ],
 )

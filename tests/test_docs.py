@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import collections
+import importlib
 from itertools import groupby
 from pathlib import Path
+
+import numpy as np
 
 from pullback.infer import public_names
 
@@ -16,20 +21,40 @@ arrays (`a.sum()`) are the functions of the same name with the array first. Plai
 followed and compiled along.
 """
 TITLES = {
-    "builtins": "Builtins", "math": "math", "numpy": "NumPy", "ndarray": "Methods of arrays",
-    "dict": "Methods of dicts",
+    "builtins": "Builtins", "math": "math", "cmath": "cmath", "numpy": "NumPy", "ndarray": "Methods of arrays",
+    "str": "Methods of strings", "list": "Methods of lists", "dict": "Methods of dicts", "set": "Methods of sets",
+    "frozenset": "Methods of frozensets", "deque": "Methods of deques", "Counter": "Methods of Counters",
+    "defaultdict": "Methods of defaultdicts", "OrderedDict": "Methods of OrderedDicts", "collections": "collections",
+    "itertools": "itertools", "functools": "functools", "operator": "operator", "heapq": "heapq", "bisect": "bisect",
+    "copy": "copy", "dataclasses": "dataclasses", "contextlib": "contextlib",
 }  # fmt: skip
-REFUSED = {"builtins.print"}  # known only for a better message
 
 
 def module_of(name: str) -> str:
     return name.partition(".")[0]
 
 
+def owner(module: str) -> object:
+    """What has the names: a module of Python's, or a class."""
+    if module == "ndarray":
+        return np.ndarray
+    for place in (builtins, collections):
+        if isinstance(found := getattr(place, module, None), type):
+            return found
+    return importlib.import_module(module)
+
+
+def is_public(name: str) -> bool:
+    """Does Python know the name too: the registry also has rules of our own, and those of operators."""
+    module, _, attribute = name.partition(".")
+    first = attribute.partition(".")[0]
+    return module in TITLES and not first.startswith("_") and hasattr(owner(module), first)
+
+
 def page() -> str:
     """The text of the page."""
     parts = [HEAD]
-    names = [name for name in public_names() if module_of(name) in TITLES and name not in REFUSED]
+    names = [name for name in public_names() if is_public(name)]
     order = list(TITLES)
     for module, group in groupby(sorted(names, key=lambda n: (order.index(module_of(n)), n)), module_of):
         found = ", ".join(f"`{name.partition('.')[2]}`" for name in group)

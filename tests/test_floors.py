@@ -16,7 +16,7 @@ FLOORS = (
     {"front", "infer", "interp", "ad", "passes", "codegen"},
     {"pipeline"},
     {"api"},
-    {"checking", "demo", "doctor", "testing", "nn", "interop"},
+    {"checking", "delimited", "demo", "doctor", "testing", "nn", "interop"},
     {"cli"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -96,7 +96,7 @@ def test_the_prelude_is_what_a_user_could_write():
     for name, path in MODULES:
         if name.startswith("pullback.prims.prelude"):
             tops = {dotted.split(".")[0] for dotted in imports(name, path.read_text(), path.name == "__init__.py")}
-            assert tops <= {"__future__", "types", "typing", "math", "numpy", "pullback"}, name
+            assert tops <= {"__future__", "collections", "types", "typing", "math", "numpy", "pullback"}, name
 
 
 @pytest.mark.parametrize(

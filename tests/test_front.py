@@ -1,14 +1,10 @@
 """The front end: its IR runs as CPython runs the source, is clean where it should be, and refuses with a reason.
 
-An evaluator of untyped IR on real Python objects stands in for the rest of the compiler.
+An evaluator of untyped IR on real Python objects (`untyped`) stands in for the rest of the compiler.
 """
 
-import builtins
 import functools
-import importlib
-import inspect
 import linecache
-import operator
 import random
 import textwrap
 import warnings
@@ -19,207 +15,7 @@ import programs
 from pullback import front
 from pullback.diagnostic import CompileError
 from pullback.ir.show import show_function
-
-# ---------------------------------------------------------------------------------------------------------- evaluator
-
-BINARY = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
-}  # fmt: skip
-UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "not": operator.not_}
-COMPARE = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
-}  # fmt: skip
-INPLACE = lambda symbol: getattr(operator, "i" + BINARY[symbol].__name__.rstrip("_"))
-UNSET = object()
-
-
-def evaluate(function, namespace, captures=(), defaults=()):
-    """A Python callable that runs the untyped function."""
-    kinds = {"positional_only": 0, "positional": 1, "keyword_only": 3}
-    waiting = list(defaults)
-    missing = inspect.Parameter.empty
-    parameters = [
-        inspect.Parameter(name, inspect._ParameterKind(kinds[kind]), default=waiting.pop(0) if has_default else missing)
-        for name, kind, has_default in function.attrs["parameters"]
-    ]
-    signature = inspect.Signature(parameters)
-
-    def run(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        env = dict(zip(function.body.params, [*captures, *bound.arguments.values()], strict=True))
-        (result,) = run_block(function.body, env, namespace, run)
-        assert result is not UNSET
-        return result
-
-    return run
-
-
-def run_block(block, env, namespace, itself):
-    for op in block.ops:
-        results = run_op(op, [env[v] for v in op.operands], env, namespace, itself)
-        env.update(zip(op.results, results, strict=True))
-    return [env[v] for v in block.results]
-
-
-def run_op(op, operands, env, namespace, itself):
-    def run(block, *arguments):
-        env.update(zip(block.params, arguments, strict=True))
-        return run_block(block, env, namespace, itself)
-
-    name, a = op.name.removeprefix("py."), op.attrs
-    if name in ("if", "while", "for", "unbound", "check_bound", "closure"):
-        pass
-    else:
-        assert UNSET not in [o if o is UNSET else None for o in operands], f"{op.name} reads an unset value"
-    match name:
-        case "const":
-            return [a["value"]]
-        case "global":
-            found = namespace.get(a["name"], vars(builtins).get(a["name"], UNSET))
-            if found is UNSET:
-                raise NameError(a["name"])
-            return [found]
-        case "binary":
-            return [BINARY[a["operator"]](*operands)]
-        case "inplace":
-            return [INPLACE(a["operator"])(*operands)]
-        case "unary":
-            return [UNARY[a["operator"]](*operands)]
-        case "compare":
-            return [COMPARE[a["operator"]](*operands)]
-        case "truth":
-            return [bool(operands[0])]
-        case "attribute":
-            return [getattr(operands[0], a["name"])]
-        case "subscript":
-            return [operands[0][operands[1]]]
-        case "slice":
-            return [slice(*operands)]
-        case "setitem":
-            operands[0][operands[1]] = operands[2]
-            return []
-        case "inplace_item":
-            subject, index, old, value = operands
-            subject[index] = INPLACE(a["operator"])(old, value)
-            return []
-        case "call":
-            split = len(operands) - len(a["keywords"])
-            return [operands[0](*operands[1:split], **dict(zip(a["keywords"], operands[split:], strict=True)))]
-        case "tuple":
-            return [tuple(operands)]
-        case "list":
-            return [list(operands)]
-        case "dict":
-            return [dict(zip(a["keys"], operands, strict=True))]
-        case "unpack":
-            return unpack(operands[0], a["count"])
-        case "closure":
-            inner = a["function"]
-            count = len(inner.attrs["captures"])
-            return [evaluate(inner, namespace, operands[:count], operands[count:])]
-        case "self":
-            return [itself]
-        case "import":
-            module = importlib.import_module(a["module"])
-            return [getattr(module, a["name"]) if a["name"] else module]
-        case "unbound":
-            return [UNSET]
-        case "check_bound":
-            if operands[0] is UNSET:
-                raise (NameError if a.get("free") else UnboundLocalError)(a["name"])
-            return operands
-        case "raise":
-            raise operands[0]
-        case "assert":
-            if not operands[0]:
-                raise AssertionError(*operands[1:])
-            return []
-        case "if":
-            assert type(operands[0]) is bool
-            return run(op.blocks[0] if operands[0] else op.blocks[1])
-        case "while":
-            cond, body = op.blocks
-            while run(cond, *operands)[0]:
-                operands = run(body, *operands)
-            return operands
-        case "for":
-            iterable, *carried = operands
-            for element in iterable:
-                results = run(op.blocks[0], element, *carried)
-                if a["breaks"]:
-                    go, *results = results
-                carried = results
-                if a["breaks"] and not go:
-                    break
-            return carried
-    raise AssertionError(f"no meaning for {op.name}")
-
-
-def unpack(value, count):
-    items = list(value)
-    if len(items) != count:
-        raise ValueError(f"{count} values to unpack")
-    return items
-
-
-def outcome(function, *arguments):
-    """The value or the exception, each with its type."""
-    try:
-        value = function(*arguments)
-    except Exception as error:
-        told = isinstance(error, ValueError | AssertionError) and "unpack" not in str(error)
-        return type(error).__name__, str(error) if told else ""
-    return repr(value)
-
-
-def well_formed(block, outer=frozenset()):
-    """Every value is defined once, before its use, in a block around it."""
-    scope = set(outer) | set(block.params)
-    for op in block.ops:
-        assert set(op.operands) <= scope, op
-        for inner in op.blocks:
-            well_formed(inner, scope)
-        assert not scope & set(op.results), op
-        scope |= set(op.results)
-        if op.name == "py.closure":
-            well_formed(op.attrs["function"].body)
-        if op.name in ("if", "py.while", "py.for"):
-            skipped = {"py.while": 1}.get(op.name, 0)
-            leading = 1 if op.attrs.get("breaks") else 0
-            assert all(len(b.results) == len(op.results) + leading for b in op.blocks[skipped:]), op
-    assert set(block.results) <= scope, block.results
-
-
-def compiled(function):
-    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    captures = [cell.cell_contents for cell in function.__closure__ or ()]
-    untyped = front.parse(function)
-    well_formed(untyped.body)
-    return evaluate(untyped, function.__globals__, captures, defaults)
-
-
-def check(function, *argument_lists):
-    """CPython and the evaluator agree on every list of arguments, and on the side effects `note` records."""
-    run = compiled(function)
-    for arguments in argument_lists:
-        NOTES.clear()
-        expected = outcome(function, *arguments), list(NOTES)
-        NOTES.clear()
-        found = outcome(run, *arguments), list(NOTES)
-        assert found == expected, (function.__name__, arguments, show_function(front.parse(function)))
-
-
-NOTES = []
-
-
-def note(value):
-    NOTES.append("function" if callable(value) else repr(value))
-    return value
-
+from untyped import NOTES, check, compiled, note, outcome
 
 # ------------------------------------------------------------------------------------------------------- control flow
 
@@ -869,17 +665,11 @@ def define(source, name="f", file="<program>", namespace=None):
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs(block):
-    compared = 0
     for seed in range(block * 80, block * 80 + 80):
         source = Writer(seed).program()
         function = define(source, file=f"<random {seed}>")
-        try:
-            run = compiled(function)
-        except CompileError as error:
-            assert "captured variable" in str(error) or ":=" in str(error), str(error)
-            continue
-        finally:
-            linecache.cache.pop(f"<random {seed}>")
+        run = compiled(function)
+        linecache.cache.pop(f"<random {seed}>")
         for arguments in ((1, 2, 0), (0, -1, 5), (3, 0, -2)):
             results = []
             for callee in (function, run):
@@ -887,8 +677,6 @@ def test_random_programs(block):
                 FUEL[0] = 0
                 results.append((outcome(callee, *arguments), list(NOTES)))
             assert results[0] == results[1], source
-        compared += 1
-    assert compared > 40
 
 
 # ------------------------------------------------------------------------------------------------------------- goldens
@@ -1199,44 +987,30 @@ def test_doctest_and_crlf_sources():
 # -------------------------------------------------------------------------------------------------------------- errors
 
 REFUSED = {
-    "del x": ("`del` is not supported", "del x"),
-    "with x: pass": ("`with` is not supported", "with"),
-    "try: pass\nexcept ValueError: pass": ("`try` is not supported", "try"),
     "class A: pass": ("classes cannot be defined", "class"),
-    "match x:\n    case 1: pass": ("`match` is not supported", "match"),
     "async def g(): pass": ("`async def` cannot be compiled", "async def g"[:11]),
-    "yield x": ("generators cannot be compiled", "yield x"),
-    "return 1\nyield x": ("generators cannot be compiled", "yield x"),
-    "return [a for a in x]": ("list comprehensions", "[a for a in x]"),
-    "return sum(a for a in x)": ("generator expressions", "(a for a in x)"),
-    "return {a: 1 for a in x}": ("dict comprehensions", "{a: 1 for a in x}"),
-    "return {a for a in x}": ("set comprehensions", "{a for a in x}"),
-    "return {1, 2}": ("sets are not supported", "{1, 2}"),
-    "return {1: 2}": ("keys of a dict must be literal strings", "1"),
-    "return {**x}": ("`**` in a dict", "x"),
-    "a, *b = x": ("starred expressions", "*b"),
-    "return f(*x)": ("`*` in a call", "*x"),
-    "return f(1, **x)": ("`**` in a call", "**x"),
-    "return (*x, 1)": ("starred expressions", "*x"),
-    "x.y = 1.0": ("attributes cannot be assigned", "x.y"),
-    "x.y += 1.0": ("attributes cannot be assigned", "x.y"),
-    "for x.y in range(3): pass": ("attributes cannot be assigned", "x.y"),
+    "y = (yield x) + 1": ("`yield` cannot stand inside an expression", "yield x"),
+    "return (yield x)": ("`yield` cannot stand inside an expression", "yield x"),
+    "if (yield x): pass": ("`yield` cannot stand inside an expression", "yield x"),
+    "for y in (yield x): pass": ("`yield` cannot stand inside an expression", "yield x"),
+    "while (yield x): pass": ("`yield` cannot stand inside an expression", "yield x"),
+    "g = lambda: (yield x)": ("`yield` cannot stand inside an expression", "yield x"),
+    "g = [lambda: (yield y) for y in x]": ("`yield` cannot stand inside an expression", "yield y"),
+    "try:\n    yield x\nexcept: pass": ("`yield` inside a `try` that catches everything", "yield x"),
+    "try:\n    yield x\nexcept (ValueError, BaseException): pass": ("`yield` inside a `try` that catches", "yield x"),
+    "try:\n    yield from x\nexcept ValueError: pass": ("`yield from` inside `try`", "yield from x"),
+    "try:\n    pass\nfinally:\n    yield x": ("`yield` inside `finally`", "yield x"),
+    "with x:\n    yield x": ("`yield` inside `with`", "yield x"),
+    "g = (a async for a in x)": ("`async for` cannot be compiled", "(a async for a in x)"),
     "global q\nq = x": ("the global name 'q' is assigned", "q"),
     "global q\nq += x": ("the global name 'q' is assigned", "q"),
-    "def g():\n    nonlocal x\n    x = 3": ("the nonlocal name 'x' is assigned", "x"),
+    "global q\ndel q": ("the global name 'q' is assigned", "q"),
+    "global q\nfor q in x: pass": ("the global name 'q' is assigned", "q"),
+    "global q\nmatch x:\n    case q: pass": ("the global name 'q' is assigned", "q"),
     "raise": ("a bare `raise`", "raise"),
-    "raise ValueError('a') from x": ("`raise ... from`", "x"),
-    "raise ValueError(f'a {x}')": ("f-strings with values", "f'a {x}'"),
-    "return 1j * x": ("complex constants", "1j"),
     "return b'a'": ("bytes constants", "b'a'"),
     "return 100000000000000000000": ("does not fit 64 bits", "100000000000000000000"),
-    "def g(*a): pass": ("`*a` parameters", "a"),
-    "def g(**a): pass": ("`**a` parameters", "a"),
     "from . import y": ("relative imports", "from . import y"),
-    "for i in x:\n    g = lambda y: y * i": ("captured variable 'i' may be assigned", "i"),
-    "g = lambda y: y + x\nx = 3\nreturn g(x)": ("captured variable 'x' may be assigned", "x"),
-    "def g(): return h()\ny = g\ndef h(): return g()": ("captured variable 'h' may be assigned", "h"),
-    "while (y := x) > 3: pass\nelse: pass": ("`:=` in the condition", "(y := x) > 3"),
 }
 
 

@@ -327,4 +327,4 @@ def test_the_checks_can_fail() -> None:
     with pytest.raises(AssertionError):
         assert_ordinary(pb.InternalError("x"))
     with pytest.raises(AssertionError):
-        assert_ordinary(KeyError("x"))
+        assert_ordinary(LookupError("x"))

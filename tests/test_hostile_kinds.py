@@ -63,12 +63,6 @@ MEMORY = np.arange(4.0)
 POINT = collections.namedtuple("POINT", "x y")
 
 
-def loop() -> list[Any]:
-    found: list[Any] = [1.0]
-    found.append(found)
-    return found
-
-
 KINDS: dict[str, Any] = {
     "64 axes": np.ones((1,) * 64),
     "33 axes of which one is long": np.ones((1,) * 32 + (5,)),
@@ -102,7 +96,6 @@ KINDS: dict[str, Any] = {
     "subclass of dict": collections.OrderedDict(a=1.0),
     "subclass of str": Text("x"),
     "named tuple": POINT(1.0, 2.0),
-    "list that holds itself": loop(),
     "dict of ints": {1: 2.0},
     "huge int": 2**63,
     "deep nesting": [[[[[[1.0]]]]]],

@@ -192,10 +192,23 @@ def test_all_ways_to_call() -> None:
 
 
 def test_containers_that_hold_themselves() -> None:
-    loop: list[Any] = [SWAPPED]
+    loop: list[Any] = [SWAPPED.copy()]
     loop.append(loop)
-    with pytest.raises(TypeError, match="holds itself"):
-        pb.jit(lambda x: 1.0)(loop)
+    assert pb.jit(lambda x: x[1] is x)(loop)
+
+
+def test_lists_that_hold_twins_are_changed() -> None:
+    array = SWAPPED.copy()
+
+    def extend(a: Any, xs: Any) -> Any:
+        a[1] = 7.0
+        xs.append(a[0])
+        return xs
+
+    numbers = [1.0]
+    assert pb.jit(extend)(array, numbers) is numbers
+    assert numbers == [1.0, array[0]]
+    assert array[1] == 7.0
 
 
 CAPTURED = np.arange(3.0).astype(">f8")

@@ -1,8 +1,0 @@
-"""A dict whose keys are not text."""
-
-
-def f(p):
-    return p[0]
-
-
-ARGS = ({0: 1.0},)

@@ -1,0 +1,8 @@
+"""A format of ints for a float."""
+
+
+def f(x):
+    return f"{x:d}"
+
+
+ARGS = (2.0,)

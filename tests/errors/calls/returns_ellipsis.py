@@ -1,8 +1,0 @@
-"""The ellipsis is an index only."""
-
-
-def f(x):
-    return ...
-
-
-ARGS = (2.0,)

@@ -1,8 +1,0 @@
-"""Text cannot be made from numbers."""
-
-
-def f(x):
-    return str(x)
-
-
-ARGS = (2.0,)

@@ -1,0 +1,13 @@
+"""An object without __call__."""
+
+
+class Model:
+    def __init__(self, x):
+        self.x = x
+
+
+def f(x):
+    return Model(x)(1.0)
+
+
+ARGS = (2.0,)

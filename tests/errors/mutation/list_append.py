@@ -1,9 +1,0 @@
-"""A list cannot grow yet."""
-
-
-def f(xs):
-    xs.append(1.0)
-    return xs[0]
-
-
-ARGS = ([1.0, 2.0],)

@@ -1,8 +1,0 @@
-"""Keyword arguments are named."""
-
-
-def f(x, **options):
-    return x
-
-
-ARGS = (2.0,)

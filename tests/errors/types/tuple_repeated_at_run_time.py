@@ -1,8 +1,0 @@
-"""The length of a tuple is fixed."""
-
-
-def f(x, n):
-    return (x,) * n
-
-
-ARGS = (2.0, 3)

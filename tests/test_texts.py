@@ -1,0 +1,152 @@
+"""Strings at run time: f-strings, `str`, methods, comparisons, print; as in CPython, character by character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback import testing
+
+
+def formats(x: float, n: int) -> str:
+    return f"x={x:.3f} n={n!r:>5} {x} {n:+d}|{True} {None} {{}} {'q':>3}"
+
+
+def computed_width(x: float, w: int) -> str:
+    return f"{x:{w}.{2}f}|{x!s:>{w}}"
+
+
+def conversions(x: float, n: int, k: Any, s: Any, a: Any) -> tuple[str, ...]:
+    return str(x), repr(x), str(n), str(k), repr(k), str(s), f"{s:.2f}", str(a), f"{a} {(x, 1, 'q')} {[x, (n,)]}"
+
+
+def grown(n: int) -> tuple[Any, ...]:
+    s = ""
+    for i in range(n):
+        s = s + str(i) + ("," if i % 2 else ";")
+    return s, len(s), s[2:7], s[-1:], s[::-1], s[:1], "3;" in s, s == "0;1,", s < "1", s * 2, bool(s)
+
+
+def methods(word: str, n: int) -> tuple[Any, ...]:
+    s = word.upper() + str(n)
+    return (
+        s, s.lower(), s.replace("A", "zz"), s.startswith("AB"), s.endswith(("9", "7")), s.find("C"), s.count("B"),
+        s.zfill(9), s.isalnum(), s.strip("A7"), s.index("B"), "-".join((word, s, "x")), "%s=%d" % (s, n),
+        "{} and {:>4}".format(s, n), s.center(11).title(),
+    )  # fmt: skip
+
+
+def parts(n: int) -> tuple[Any, ...]:
+    line = f"{n} {n + 1}  {n + 2}"
+    total = 0
+    for piece in line.split():
+        total += int(piece)
+    words = "a,b,,c".split(",")
+    return total, words, len(line.split(" ")), float(f"{n}.5")
+
+
+def letters(n: int) -> tuple[Any, ...]:
+    total, found = 0, ""
+    for c in str(n):
+        total += ord(c) - ord("0")
+        found = chr(ord("a") + total % 26) + found
+    return total, found, [c for c in "abc"]
+
+
+def chosen(x: float) -> tuple[Any, ...]:
+    kind = "up" if x > 0 else "down"
+    if x > 10:
+        kind = "far " + kind
+    if kind == "up":
+        return kind, x
+    return kind + "!", -x
+
+
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (formats, (1.5, 7)), (formats, (-0.1, -3)), (formats, (1e300, 0)), (formats, (float("nan"), 12)),
+    (computed_width, (3.14159, 9)),
+    (conversions, (0.1, 3, np.float64(0.1), np.float32(0.1), np.arange(4.0))),
+    (conversions, (1e22, -3, np.float64(2.5), np.float32(7), np.array([[1.5, 2.0]]))),
+    (grown, (0,)), (grown, (2,)), (grown, (13,)), (methods, ("abc", 7)), (parts, (5,)), (letters, (90817,)),
+    (chosen, (1.0,)), (chosen, (-2.0,)), (chosen, (11.0,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES)
+def test_as_cpython(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    expected = function(*arguments)
+    assert pb.jit(function)(*arguments) == expected
+    assert testing.run(function, arguments, engine="interp", passes=True) == expected
+
+
+def noisy(x: float) -> float:
+    print("x is", x, 3, None, sep=", ", end=";\n")
+    total = 0.0
+    for i in range(3):
+        print(f"{i}: {total:.2e}")
+        total += x * i
+    print()
+    return total * x
+
+
+def test_print_is_pythons(capsys: Any) -> None:
+    noisy(1.5)
+    expected = capsys.readouterr().out
+    pb.jit(noisy)(1.5)
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("derivative", [pb.grad(noisy), pb.grad(pb.grad(noisy)), pb.hessian(noisy)])
+def test_a_derivative_prints_once(derivative: Callable[..., Any], capsys: Any) -> None:
+    noisy(1.5)
+    expected = capsys.readouterr().out
+    derivative(1.5)
+    assert capsys.readouterr().out == expected
+
+
+def test_a_pullback_does_not_print_again(capsys: Any) -> None:
+    value, pull = pb.vjp(noisy, 1.5)
+    capsys.readouterr()
+    assert pull(1.0) == (9.0,)
+    assert capsys.readouterr().out == ""
+
+
+def recursive(n: int) -> str:
+    return "" if n == 0 else recursive(n - 1) + str(n % 10)
+
+
+def test_on_the_stack_of_deep_recursion() -> None:
+    assert pb.jit(recursive)(300) == recursive(300)
+
+
+def test_nothing_is_kept_after_the_call() -> None:
+    compiled = pb.jit(grown)
+    compiled(20)
+    before = pb.stats().live_bytes
+    for _ in range(100):
+        compiled(20)
+    assert pb.stats().live_bytes == before
+
+
+def number(word: str, n: int) -> float:
+    return float(word + str(n))
+
+
+def test_what_is_no_number() -> None:
+    assert pb.jit(number)("1.", 5) == 1.5
+    with pytest.raises(ValueError, match="could not convert string to float: 'a5'"):
+        pb.jit(number)("a", 5)
+
+
+def beyond(n: int) -> str:
+    return str(n)[7]
+
+
+def test_an_index_beyond_the_end() -> None:
+    assert pb.jit(beyond)(12345678) == "8"
+    with pytest.raises(IndexError, match="string index out of range"):
+        pb.jit(beyond)(123)
