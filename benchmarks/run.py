@@ -28,10 +28,11 @@ import pullback as pb
 from array_workloads import ARRAY_WORKLOADS
 from build import BUILDS, FAST, Build, BuildError, compiler_version
 from forms import Form, Rules
+from structure_workloads import STRUCTURE_WORKLOADS
 from workloads import NUMBER_WORKLOADS, sincos
 
 RESULTS = Path(__file__).resolve().parent / "results"
-WORKLOADS = NUMBER_WORKLOADS | ARRAY_WORKLOADS
+WORKLOADS = NUMBER_WORKLOADS | ARRAY_WORKLOADS | STRUCTURE_WORKLOADS
 HEADING = (
     f"{'workload':10} {'form':9} {'rules':22} {'compiled':>10} {'C':>10} {'ratio':>6} {'best':>6}  {'quartiles':14} "
     f"{'first call':>10} {'peak':>8} {'kernels':>7}"
