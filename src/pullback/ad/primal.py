@@ -177,8 +177,8 @@ class Primal:
         if mask is not None:  # memory of the caller that the function writes is an output
             ends += stored_outputs(starts, aliases)
         given = [item for item in with_cells(tracked, body.params, cells) if not _is_number_cell(item, self.types)]
-        if mask is not None:  # shadows that the caller gets hold of and adds to
-            given += [v for v in wanted if isinstance(v.type, Box) and not self.types.original(v.type.name)]
+        if mask is not None:  # records whose shadows the caller asks for, and shadows that it adds to
+            given += [v for v in wanted if isinstance(v.type, Box)]
         self.activity = Activity(
             self.function, starts, ends, aliases, derivations.written,
             self.types.carries, links, given,
