@@ -55,6 +55,15 @@ def arrays(z: Any, w: Any) -> Any:
     )  # fmt: skip
 
 
+def single_precision(x: Any) -> Any:
+    z = np.float32(x) * np.complex64(1 + 2j)
+    a = np.zeros(3, np.complex64)
+    a[:] = z
+    v = a[1:]
+    v *= 2
+    return a, z, np.complex128(z), complex(z), np.complex64(x)
+
+
 def join(flag: bool, x: Any) -> Any:
     z = x if flag else x * 1j
     return z * z, z + 1
@@ -64,7 +73,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (arithmetic, (Z, W, 2.0)), (arithmetic, (W, Z, 0.5)), (arithmetic, (np.complex128(Z), W, 2.0)),
     (functions, (Z,)), (functions, (W,)), (functions, (-1.5 + 0j,)), (functions, (-0.5 - 3j,)),
     (text, (Z,)), (text, (np.complex128(W),)), (arrays, (A, B)), (arrays, (A[::-1], B)),
-    (arrays, (A.astype(np.complex64), B.astype(np.complex64))), (join, (True, 2.0)), (join, (False, 2.0)),
+    (arrays, (A.astype(np.complex64), B.astype(np.complex64))), (single_precision, (0.7,)),
+    (join, (True, 2.0)), (join, (False, 2.0)),
 ]  # fmt: skip
 
 
@@ -83,7 +93,7 @@ def assert_alike(actual: Any, expected: Any, tolerance: float) -> None:
 @pytest.mark.parametrize(("function", "arguments"), CASES)
 def test_values(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     expected = function(*arguments)
-    single = any(getattr(a, "dtype", None) == np.complex64 for a in arguments)
+    single = function is single_precision or any(getattr(a, "dtype", None) == np.complex64 for a in arguments)
     tolerance = 2e-6 if single else 1e-14
     assert_alike(pb.jit(function)(*arguments), expected, tolerance)
     if not single:

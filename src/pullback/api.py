@@ -424,18 +424,6 @@ def _remembered(fun: Any, primals: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...
     return (_answer(compiled, primals, attempt) if value is MISS else value), kept, state
 
 
-def _jitted(fun: Any) -> Any:
-    return fun if isinstance(fun, Compiled) and fun.kind == "call" else _helper_jit(fun)
-
-
-def _helper_jit(fun: Any) -> Any:
-    with _lock:
-        known = _helpers_of(fun)
-        if "jit" not in known:
-            known["jit"] = Compiled(fun, ("jit", fun, ()), Options())
-        return known["jit"]
-
-
 class Pullback:
     """cotangent -> one cotangent per primal.  It runs the function again, in the state in which it was made.
 
@@ -589,4 +577,3 @@ for _function in (
     jit, grad, value_and_grad, jvp, vjp, stop_gradient, hessian, jacobian, jacfwd, jacrev, hvp, linearize,
 ):
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
-

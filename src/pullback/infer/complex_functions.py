@@ -165,8 +165,8 @@ def _wanted(av: AV | None) -> DType | None:
 def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
     """A call of a known function in which complex values take part; None for all others."""
     module, _, short = name.rpartition(".")
-    if module not in ("numpy", "builtins", "complex", "pullback"):
-        return None
+    if module not in ("numpy", "builtins", "complex", "pullback") or name in DTYPES:
+        return None  # a constructor takes complex numbers as they are
     if module == "numpy" and short in _CREATION:
         dtype = _wanted(keywords.get("dtype"))
         position = 2 if short == "full" else 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise, elementwise_pair
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT
@@ -19,7 +18,7 @@ from pullback.infer.samples import python_message
 from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.base import Emitter
-from pullback.types import Array, Complex, Constant, DType, Number, Scalar, Type, show
+from pullback.types import Array, Complex, Constant, DType, Number, Scalar, show
 
 __all__ = [
     "Rule",
@@ -34,7 +33,6 @@ __all__ = [
     "conjugate",
     "halves",
     "imaginary",
-    "is_complex",
     "mapped",
     "pair_of",
     "quotient",
@@ -46,11 +44,6 @@ __all__ = [
 Rule = Callable[[Emitter, Sequence[Value | None]], tuple[Value, Value]]
 NO_QUOTIENT = python_message(lambda: 1j / 0j)
 NO_POWER = python_message(lambda: 0j ** -1)
-
-
-def is_complex(type_: Type) -> bool:
-    """Is it a complex number, or an array of such."""
-    return isinstance(type_, Complex)
 
 
 def halves(av: AV) -> tuple[AV, AV]:
@@ -345,8 +338,3 @@ def complex_truth(cx: Frame, x: AV) -> AV:
     if isinstance(real.type, Array):
         raise cx.error("the truth value of an array is ambiguous", f"this is {show(x.type)}", "compare single elements")
     return AV(WEAK_BOOL, (_nonzero(cx, real, imag),))
-
-
-def over(cx: Frame, av: AV, rule: Callable[[Frame, AV], AV]) -> AV:
-    """A rule for complex values, in each alternative of a union."""
-    return dispatch(cx, [av], lambda cx, operands: rule(cx, operands[0]))

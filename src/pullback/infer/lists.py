@@ -19,16 +19,14 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import prelude
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
-from pullback.types import NEVER, List, Ref, Tuple, Type
+from pullback.types import NEVER, Tuple, Type
 
 __all__ = [
     "append",
-    "as_heap",
     "element",
     "first_item",
     "frozen",
     "heap_behind",
-    "is_list",
     "is_sequence",
     "item_type",
     "key_here",
@@ -46,12 +44,6 @@ def is_sequence(type_: Type) -> bool:
     """Is this a list or tuple of run-time length."""
     heap = heap_of_type(type_)
     return heap is not None and heap.kind in SEQUENCES
-
-
-def is_list(type_: Type) -> bool:
-    """Is this a list that may change."""
-    heap = heap_of_type(type_)
-    return heap is not None and heap.kind == "list"
 
 
 def key_here(cx: Frame) -> Hashable:
@@ -85,13 +77,6 @@ def reserved(cx: Frame, key: Hashable, count: Value, kind: str = "list") -> AV:
     for name, value in (("items", AV(store.type, (start,))), ("length", size), ("capacity", size)):
         write(cx, heap, row, name, value)
     return AV(heap.type, (row,))
-
-
-def as_heap(cx: Frame, av: AV, key: Hashable) -> AV:
-    """A list or tuple of fixed structure as a new one of run-time length; one that is so already stays itself."""
-    if isinstance(av.type, Ref):
-        return av
-    return make(cx, key, items_of(av), "list" if isinstance(av.type, List) else "tuple")
 
 
 def item_type(av: AV) -> Type:
