@@ -9,16 +9,21 @@ from __future__ import annotations
 import functools
 import linecache
 import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from pullback.diagnostic import CompileError, InternalError
 from pullback.runtime import closures, twins
+from pullback.runtime.budget import EXCEEDED, checked, take_exceeded
 from pullback.runtime.callobject import LONGEST, MISS, CallObject
+from pullback.runtime.checkpointed import Checkpointed
 from pullback.runtime.copies import copied, zeros
 from pullback.runtime.request import Options, Request
+from pullback.runtime.signatures import describe, why
 from pullback.runtime.state import NO_STATE, Held, State, remembered
 
 if TYPE_CHECKING:
@@ -26,15 +31,16 @@ if TYPE_CHECKING:
     from pullback.codegen.counters import Stats
 
 __all__ = [
-    "Explanation", "Linear", "Pullback", "call_once", "compilations", "explain", "from_source", "grad", "hessian",
-    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "stats", "stop_gradient", "value_and_grad", "vjp",
+    "Explanation", "Linear", "Pullback", "call_once", "checkpoint", "compilations", "explain", "from_source", "grad",
+    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "stats", "stop_gradient",
+    "value_and_grad", "vjp",
 ]  # fmt: skip
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _lock = threading.RLock()
-_counter = {"compilations": 0}
+_counter = {"compilations": 0, "before reset": 0}
 
 
 def compilations() -> int:
@@ -53,10 +59,15 @@ def stats(*, reset: bool = False) -> Stats:
     peak_bytes: the most in use at one time, those included; after a reset it begins at live_bytes, the others at 0.
     kernels: loops over whole arrays.  matrix_products: products of matrices.  Small arrays that live in registers and
     chains that were fused do not show: that is what the counts are for.
+    specializations: versions of functions that were compiled, or loaded from disk.  Each further version of a function
+    is also logged, with the reason, by the logger "pullback" (level INFO); sizes of arrays never are one.
     """
     from pullback.codegen import counters
 
-    return counters.read(reset=reset)
+    found = replace(counters.read(reset=reset), specializations=compilations() - _counter["before reset"])
+    if reset:
+        _counter["before reset"] = compilations()
+    return found
 
 
 def from_source(text: str, name: str) -> Any:
@@ -81,12 +92,12 @@ class Compiled(CallObject):
         self.kind = kind
         self.state = state
         self.named: tuple[str, ...] = ()  # the keywords of the last arguments, for functions with *args or **kwargs
-        self.reasons: list[str] = []
+        self.signatures: list[tuple[str, ...]] = []
 
     @property
     def specializations(self) -> tuple[str, ...]:
         """The argument types this object has been compiled for, in order."""
-        return tuple(self.reasons)
+        return tuple(map(", ".join, self.signatures))
 
     def lower(self, *arguments: Any, **keywords: Any) -> pipeline.Lowered:
         """Every stage for these arguments, without running anything."""
@@ -150,33 +161,63 @@ def _by_name(compiled: Any, names: tuple[str, ...]) -> Any:
 
 
 def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any]) -> Any:
-    """What `attempt`, a call of the object with these arguments, gives once there is code for them."""
-    reason = ", ".join(type(a).__name__ for a in arguments)
-    if _install_shared(compiled):
+    """What `attempt`, a call of the object with these arguments, gives once there is code for them.
+
+    A call that would not have kept within the memory budget comes here too.
+    """
+    exceeded = take_exceeded()
+    if not exceeded and _install_shared(compiled):
         found = attempt()
         if found is not MISS:
-            compiled.reasons.append(reason)
+            compiled.signatures.append(tuple(map(describe, arguments)))
             return found
     with _lock:
-        found = attempt() if compiled.entries else MISS
+        found = attempt() if compiled.entries and not exceeded else MISS
         if found is not MISS:  # another thread compiled it meanwhile
             return found
+        exceeded = take_exceeded() or exceeded
+        if exceeded:
+            _log_exceeded(compiled.__name__)
+        options = replace(compiled.options, scheduled=True) if exceeded else compiled.options
         request = _request(compiled, arguments)
-        kept = _install_kept(compiled, request)
+        start = time.perf_counter()
+        kept = _install_kept(compiled, request, options)
         if not kept:
-            _install(compiled, _compile(request, compiled.options))
-        compiled.reasons.append(reason)
+            _install(compiled, _compile(request, options))
+        _note(compiled, request.names, tuple(map(describe, arguments)), time.perf_counter() - start, bool(kept))
     result = attempt()
+    if result is MISS and not options.scheduled and take_exceeded():
+        EXCEEDED.value = 1
+        return _answer(compiled, arguments, attempt)
     if result is MISS and kept:  # what the guards ask for has changed since the code was kept
         with _lock:
             compiled.remove(kept)
             known = _shared(compiled)
             known[:] = [entry for entry in known if entry is not kept]
-            _install(compiled, _compile(request, compiled.options))
+            _install(compiled, _compile(request, options))
         result = attempt()
     if result is MISS:
         raise InternalError(f"{compiled.__name__}: the code just compiled does not accept its own arguments")
     return result
+
+
+def _log_exceeded(name: str) -> None:
+    import logging  # not at the top: most processes never come here
+
+    logging.getLogger("pullback").info("%s: over the memory budget; it gets code that keeps snapshots", name)
+
+
+def _note(compiled: Any, names: tuple[str, ...], signature: tuple[str, ...], seconds: float, loaded: bool) -> None:
+    """Remember what the object has been compiled for, and log why that was needed once more."""
+    if compiled.signatures:
+        import logging  # not at the top: most processes never come here
+
+        how = "loaded" if loaded else "compiled"
+        message = "%s: specialization %d, %s in %.3f s: %s"
+        reason = why(names, compiled.signatures, signature)
+        number = len(compiled.signatures) + 1
+        logging.getLogger("pullback").info(message, compiled.__name__, number, how, seconds, reason)
+    compiled.signatures.append(signature)
 
 
 def _shared(compiled: Any) -> list[Any]:
@@ -208,11 +249,11 @@ def _install_shared(compiled: Any) -> bool:
     return bool(others)
 
 
-def _install_kept(compiled: Any, request: Request) -> Any:
+def _install_kept(compiled: Any, request: Request, options: Options) -> Any:
     """Install code that an earlier process left; None where there is none."""
     from pullback.codegen import manifest
 
-    entry = manifest.load(manifest.key(request, compiled.options), request.function)
+    entry = manifest.load(manifest.key(request, options), request.function)
     if entry is not None:
         _counter["compilations"] += 1
         _install(compiled, entry)
@@ -235,6 +276,9 @@ def call_once(request: Request, options: Options) -> Any:
     with _lock:
         compiled.install(_compile(request, options))
     result = compiled.call_bound(*request.arguments)
+    if result is MISS and take_exceeded():
+        compiled.install(_compile(request, replace(options, scheduled=True)))
+        result = compiled.call_bound(*request.arguments)
     if result is MISS:
         raise InternalError("the code just compiled does not accept its own arguments")
     return result
@@ -270,30 +314,38 @@ def _callable(fun: Any, what: str) -> Any:
 def jit(fun: Callable[P, R]) -> Callable[P, R]: ...
 @overload
 def jit(
-    fun: None = None, *, error_model: str = ..., boundscheck: bool = ..., fastmath: bool = ...
+    fun: None = None, *, error_model: str = ..., boundscheck: bool = ..., fastmath: bool = ..., parallel: bool = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None, *, error_model: str = "python", boundscheck: bool = True,
-    fastmath: bool = False,
+    fastmath: bool = False, parallel: bool = False, memory_budget: int | None = None,
 ) -> Any:  # fmt: skip
     """Compile a function for the types it is called with.
 
     error_model: "python" raises ZeroDivisionError, OverflowError and domain errors as CPython does for Python scalars;
         "numpy" gives inf and nan, and ints wrap.  boundscheck=False drops index checks: an index out of range is then
-        undefined.  fastmath=True allows reassociation and contraction.
+        undefined.  fastmath=True allows reassociation and contraction.  parallel=True runs loops over `prange`, and
+        large maps and reductions, on several threads (`set_num_threads`); results do not depend on how many.
+    memory_budget: bytes that loops may keep for the reverse pass of a derivative of the function, in place of what
+        `set_memory_budget` says; a loop that needs more keeps snapshots and runs trips again.
     """
+    make = functools.partial(
+        jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath, parallel=parallel,
+        memory_budget=memory_budget,
+    )  # fmt: skip
     if fun is None:
-        return functools.partial(jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
-    options = _options(error_model, boundscheck, fastmath)
+        return make
+    options = _options(error_model, boundscheck, fastmath, parallel)
+    if memory_budget is not None:
+        options = replace(options, memory_budget=checked(memory_budget, "memory_budget"))
     target = _callable(fun, "jit")
-    make = functools.partial(jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
     return Compiled(target, ("jit", target, ()), options, recipe=(make, (fun,)))
 
 
-def _options(error_model: str, boundscheck: bool, fastmath: bool) -> Options:
+def _options(error_model: str, boundscheck: bool, fastmath: bool, parallel: bool) -> Options:
     if error_model not in ("python", "numpy"):
         raise ValueError(f'error_model is "python" or "numpy", not {error_model!r}')
-    return Options(error_model=error_model, boundscheck=boundscheck, fastmath=fastmath)
+    return Options(error_model=error_model, boundscheck=boundscheck, fastmath=fastmath, parallel=parallel)
 
 
 def _inherited(fun: Any) -> Options:
@@ -459,6 +511,15 @@ def stop_gradient(x: Any) -> Any:
     return x
 
 
+def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
+    """`fun`, of which the reverse pass keeps only the arguments: it runs the function once more when it gets there.
+
+    For Python it is `fun` itself.  Numbers do not change, memory does: of a call nothing stays but copies of the arrays
+    among its arguments that are overwritten later.  What is run again prints nothing, and no write of it is seen.
+    """
+    return Checkpointed(_callable(fun, "checkpoint"))
+
+
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Hessian of `fun` times `tangents`, forward over reverse; one entry per primal (itself if there is only one)."""
     _, tangent = jvp(_gradient_of(fun, tuple(range(len(primals)))), primals, tangents)
@@ -557,23 +618,33 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(fun: Callable[..., Any], *, error_model: str | None = None) -> Callable[..., Explanation]:
-    """explain(f)(*args): the IR after every stage for these arguments, with the user's lines; nothing runs."""
+def explain(
+    fun: Callable[..., Any], *, error_model: str | None = None, residuals: bool = False
+) -> Callable[..., Explanation]:
+    """explain(f)(*args): the IR after every stage for these arguments, with the user's lines; nothing runs.
+
+    residuals: instead, what the reverse passes in it keep of the forward passes, where, how much, and why; of a
+    function without derivatives, what its gradient by the first argument keeps.
+    """
     target: Any = _callable(fun, "explain")
     compiled = target if isinstance(target, Compiled) else Compiled(target, ("jit", target, ()), Options())
 
     def show(*arguments: Any, **keywords: Any) -> Explanation:
         options = compiled.options
         if error_model is not None:
-            options = _options(error_model, options.boundscheck, options.fastmath)
+            options = _options(error_model, options.boundscheck, options.fastmath, options.parallel)
         bound = compiled.bind(arguments, keywords) if compiled._binder is not None else arguments
         lowered = _lowered(_request(compiled, bound), options)
-        return Explanation(compiled.__name__, lowered.stages)
+        if not residuals:
+            return Explanation(compiled.__name__, lowered.stages)
+        if not lowered.differentiates:
+            lowered = _lowered(_request(grad(target), bound), options)
+        return Explanation(compiled.__name__, {"residuals": lowered.kept})
 
     return show
 
 
 for _function in (
-    jit, grad, value_and_grad, jvp, vjp, stop_gradient, hessian, jacobian, jacfwd, jacrev, hvp, linearize,
+    jit, grad, value_and_grad, jvp, vjp, checkpoint, stop_gradient, hessian, jacobian, jacfwd, jacrev, hvp, linearize,
 ):
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"

@@ -4,6 +4,7 @@
     pullback demo digits [--output PNG]             train a network on images of digits
     pullback explain model.py:loss 1.5 "[1.0, 2.0]"  every stage of the program that `loss` becomes for these arguments
     pullback doctor                                 versions, processor, cache, and a self-test
+    pullback cache info | clear                     what is kept on disk of earlier compilations
 
 Exit status: 0 done, 1 a check or the program failed, 2 the request cannot be carried out (one line on stderr says why).
 """
@@ -53,10 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("function", metavar="FILE.py:FUNCTION")
     explain.add_argument("values", nargs="*", metavar="ARG", help="a Python literal; [1.0, 2.0] is an array")
     explain.add_argument("--grad", action="store_true", help="explain the gradient by the first argument")
+    explain.add_argument("--residuals", action="store_true", help="what the reverse pass keeps, where, and why")
     explain.set_defaults(command=_explain)
 
     doctor = commands.add_parser("doctor", help="show versions, processor and cache, and run a self-test")
     doctor.set_defaults(command=_doctor)
+
+    cache = commands.add_parser("cache", help="show or clear what is kept on disk of earlier compilations")
+    cache.add_argument("what", choices=("info", "clear"))
+    cache.set_defaults(command=_cache)
     return parser
 
 
@@ -112,7 +118,7 @@ def _explain(options: argparse.Namespace) -> int:
     if options.grad:
         function = pb.grad(function)
     try:
-        print(pb.explain(function)(*values))
+        print(pb.explain(function, residuals=options.residuals)(*values))
     except pb.CompileError as error:
         print(error, file=sys.stderr)
         return 1
@@ -179,6 +185,20 @@ def _doctor(options: argparse.Namespace) -> int:
     from .doctor import examine
 
     return examine(print)
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from .codegen import cache
+
+    if options.what == "clear":
+        print(f"{cache.clear()} entries removed from {cache.directory()}")
+        return 0
+    found = cache.info()
+    print(f"place    {found.directory}")
+    print(f"entries  {found.entries}")
+    print(f"size     {found.bytes / 1e6:.1f} MB, at most {found.limit / 1e6:.1f} MB")
+    print(f"found    {found.hits} times, and {found.misses} times not")
+    return 0
 
 
 if __name__ == "__main__":

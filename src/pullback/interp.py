@@ -21,6 +21,7 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims import get
 from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.runtime.budget import get_memory_budget
 from pullback.runtime.errors import exception_at
 from pullback.runtime.texts import Texts, evaluate
 from pullback.types import ArrayRef, DType, Machine, Scalar
@@ -85,6 +86,9 @@ class _Store:
         self.freed = False
 
     def put(self, index: int, value: Any) -> None:
+        if value is None and not self.freed and index < len(self.elements):
+            self.elements[index] = None  # an owner was taken out
+            return
         if self.freed or index < len(self.elements):
             raise InternalError(f"buffer element {index} is written {'after free' if self.freed else 'again'}")
         self.elements.extend([_UNSET] * (index - len(self.elements)))
@@ -307,6 +311,7 @@ _ONE: dict[str, Callable[..., Any]] = {
     "buffer_zeros": lambda n, element: _Store([NUMPY_DTYPES[element.dtype](0) for _ in range(int(n))]),
     "table_rows": lambda table, count, numbered=False: table.rows(int(count)),
     "table_length": lambda table: table.rows(),
+    "memory_budget": lambda: np.int64(get_memory_budget()),
     "record_room": lambda: np.int64(0),
     "table_copy": lambda table: table.copy(),
     "table_get": lambda table, row, column, type: table.cells(row, column)[row],
@@ -325,6 +330,7 @@ _NONE: dict[str, Callable[..., None]] = {
     "table_set": lambda table, row, value, column: table.swap(row, value, column),
     "table_inc": lambda table, row, value, column: table.swap(row, table.cells(row, column)[row] + value, column),
     "free": _free,
+    "let_go": lambda array: None,
     "array_retain": _retain,
 }
 

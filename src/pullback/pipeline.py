@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pullback import ad, front
+from pullback.analysis.alias import written_parameters
 from pullback.analysis.mismatch import reject_mismatches
 from pullback.codegen import build, manifest
 from pullback.diagnostic import CompileError, Diagnostic
@@ -21,7 +22,9 @@ from pullback.infer.engine import deep_recursion
 from pullback.ir.check import check_program
 from pullback.ir.node import Function, Program
 from pullback.ir.show import show_function, show_program
+from pullback.ir.walk import fingerprint
 from pullback.passes import (
+    apart,
     bounds,
     catch,
     choices,
@@ -34,18 +37,27 @@ from pullback.passes import (
     forward_cells,
     fuse,
     gathers,
+    idle,
     inline,
     licm,
     order,
     owned_cells,
     ownership,
+    parallel,
+    parallel_maps,
+    plain,
+    products,
     promote,
     promote_tables,
     release_trips,
+    replay,
     reshapes,
     reuse,
     rows,
+    running_sums,
+    settle,
     share,
+    shelves,
     silence,
     simplify,
     sizes,
@@ -62,10 +74,20 @@ __all__ = ["Lowered", "Options", "Request", "compile_entry", "lower", "optimise"
 
 @dataclass(slots=True)
 class Lowered:
-    """A Program ready for code generation; `stages` holds the text after each stage, where it was asked for."""
+    """A Program ready for code generation; `stages` holds the text after each stage, where it was asked for.
+
+    residuals: what reverse passes keep.  differentiates: is there any derivative in it.
+    """
 
     entry: Entry
     stages: dict[str, str] = field(default_factory=dict)
+    residuals: list[ad.Residual] = field(default_factory=list)
+    differentiates: bool = False
+
+    @property
+    def kept(self) -> str:
+        """`residuals` as text."""
+        return ad.shown(self.residuals)
 
     @property
     def program(self) -> Program:
@@ -105,25 +127,48 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     reshapes.run(lowered.program)
     _optimise_program(lowered.program, options)
     reject_mismatches(lowered.program)
+    if options.passes and options.formulation == "ssa":  # chains of backpropagators make loops serial
+        parallel.check(lowered.program)
     _record(lowered, "passes", options, keep)
-    ad.expand(lowered.program, optimise=optimise if options.passes else None)
+    budget = _budget(lowered.program, options)
+    lowered.differentiates = any("wrt" in op.attrs for f in lowered.program.functions.values() for op in f.body.walk())
+    lowered.residuals = ad.expand(lowered.program, optimise=optimise if options.passes else None, budget=budget)
     _record(lowered, "ad", options, keep)
+    if options.passes:
+        settle.run(lowered.program)
     _optimise_program(lowered.program, options)
     if options.passes:
         inline.prune(lowered.program)
         owned_cells.run(lowered.program)
+        products.run(lowered.program)  # functions get parameters, so that it comes before the passes on each
         for function in lowered.program.functions.values():
             for run in _LAST:
-                run(function, lowered.program)
+                if options.parallel or run is not parallel_maps.run:
+                    run(function, lowered.program)
+            if options.fastmath:
+                replay.run(function, lowered.program)
     _record(lowered, "passes again", options, keep)
     return lowered
+
+
+def _budget(program: Program, options: Options) -> ad.Budget:
+    """How reverse loops keep within the memory budget: code for that is only made when a call would not.
+
+    Such a call begins anew, so this is not for programs that print or change arrays of the caller.
+    """
+    if options.scheduled or options.memory_budget is not None:
+        return ad.Budget("schedule", options.memory_budget)
+    ops = (op for function in program.functions.values() for op in function.body.walk())
+    prints = any(op.name == "text_effect" and op.attrs["function"] == "print" for op in ops)
+    return ad.Budget("arrays" if prints or written_parameters(program)[program.entry].written else "guard")
 
 
 def compile_entry(request: Request, options: Options = DEFAULT) -> build.Entry:
     """Native code for the request, kept for later processes."""
     lowered = lower(request, options)
     with _room(request):
-        entry = build.build(lowered.program, lowered.entry.boundary, build.Options(fastmath=options.fastmath))
+        how = build.Options(fastmath=options.fastmath, parallel=options.parallel)
+        entry = build.build(lowered.program, lowered.entry.boundary, how)
     manifest.save(manifest.key(request, options), request.function, entry)
     return entry
 
@@ -152,12 +197,15 @@ def _optimise_program(program: Program, options: Options) -> None:
         if options.formulation == "closures":
             gathers.run(function, program)  # sensitivities of elements that were read
             streams.run(function, program)  # backpropagators of array operations, whose results meet
+            gathers.run(function, program)  # sums that have become such
             copies.run(function, program)
+            running_sums.run(function, program)  # what loops add up
             optimise(function, program)
     unused_tables.run(program)
 
 
 _ROUND: tuple[Callable[[Function, Program], None], ...] = (
+    apart.run,  # what does not share memory needs no copy
     simplify.run,  # folds constants and branches, so that less is left for the others
     promote_tables.run,  # objects that only this function knows become values
     forward_cells.run,  # what was just stored in a table is not read again
@@ -174,7 +222,9 @@ _ROUND: tuple[Callable[[Function, Program], None], ...] = (
     fuse.run,  # elementwise ops whose arrays nobody else wants
 )
 ROUNDS = 2
+_SETTLED = "settled"  # the fingerprint of a function that a round has left as it was
 _LAST: tuple[Callable[[Function, Program], None], ...] = (
+    parallel.run,  # loops over prange become loops over blocks of trips
     share.run,  # expensive functions computed twice, where the second result can hold the first
     versions.run,  # writes of expressions that may share memory with their target
     split.run,  # the trips of a loop before its index checks can fail; after differentiation only
@@ -183,16 +233,25 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     dce.run,
     elements.run,  # several accesses in a row to one element become one
     order.run,  # reverse loops that only add run forwards
+    idle.run,  # those that would add zeros are left out
+    plain.run,  # their products by what the loop does not change
     reuse.run,  # the last reader of a fresh array writes into it
     rows.run,  # passes over memory that add to overlapping views
+    parallel_maps.run,  # large maps over blocks, where several threads are asked for
     release_trips.run,  # rows and records that no trip of a loop leaves to the next
+    shelves.run,  # arrays that loops make become rows of one
     ownership.run,  # where arrays and buffers end
 )
 
 
 def optimise(function: Function, program: Program) -> None:
-    """The passes on one function, before and after differentiation."""
+    """The passes on one function, before and after differentiation, until a round of them changes nothing."""
     inline.run(function, program)
     for _ in range(ROUNDS):
+        before = fingerprint(function)
+        if function.attrs.get(_SETTLED) == before:
+            return
         for run in _ROUND:
             run(function, program)
+        if fingerprint(function) == before:
+            function.attrs[_SETTLED] = before

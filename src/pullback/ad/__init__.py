@@ -7,5 +7,7 @@ second formulation: `backpropagating` makes functions return backpropagators.
 
 from pullback.ad.closures import backpropagating
 from pullback.ad.expand import expand
+from pullback.ad.kept import Residual, shown
+from pullback.ad.schedule import Budget
 
-__all__ = ["backpropagating", "expand"]
+__all__ = ["Budget", "Residual", "backpropagating", "expand", "shown"]

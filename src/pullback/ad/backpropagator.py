@@ -22,7 +22,7 @@ class Back:
         self.inert = inert
         self.known: dict[Value, Value] = {}
 
-    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, **attrs: object) -> list[Value]:
+    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, /, **attrs: object) -> list[Value]:
         return self.builder.append_untyped(get(f"py.{name}"), operands, attrs=attrs, results=results).results[:]
 
     def one(self, name: str, operands: Sequence[Value] = (), **attrs: object) -> Value:

@@ -99,6 +99,23 @@ def _linked(j: Transformer, trip: Block, chain: Value, more: list[Value], positi
 
 
 def stepped(j: Transformer, op: Op) -> Step:
+    """A for loop; first what it steps through, where that has to be made."""
+    if op.attrs.get("indexed"):
+        return _stepped(j, op)
+    subject = op.operands[0]
+    attrs: dict[str, object] = {"operation": "py.stepped", "attributes": {"loop": op}, "order": 1}
+    listed = Value(None, subject.name)
+    j.values[listed], back_of_list = j.emit("with_back", [j.values[subject]], 2, **attrs)
+    looping = _stepped(j, Op(op.prim, [listed, *op.operands[1:]], op.results, op.attrs, op.blocks, op.span))
+
+    def step(back: Back) -> None:
+        looping(back)
+        back.call(back_of_list, back.of_outputs([listed], 1), [subject])
+
+    return step
+
+
+def _stepped(j: Transformer, op: Op) -> Step:
     """A for loop over pairs of elements and their backpropagators."""
     (body,) = op.blocks
     subject, *start = op.operands

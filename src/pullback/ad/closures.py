@@ -13,7 +13,7 @@ It works on untyped IR, before inference, and what it makes is untyped IR of the
 passes inline it, and applied to its own output it gives the next order.  A branch yields its backpropagator beside its
 values, so an `if` merges closures.  A loop carries the chain of the backpropagators of its trips, and a loop backwards
 opens the links one by one.  The sensitivity of a function is the environment of the sensitivities of what it captured.
-Writes to memory have no rule here: they are a CompileError.
+What is stored in heaps has its sensitivity in their twins (`stored`); writes to arrays are a CompileError.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pullback.ad.backpropagator import Back, Step
 from pullback.ad.chains import repeated, stepped
 from pullback.ad.rules import BackRule, PrimGuards, back_of_prim
+from pullback.ad.stored import stored, twins
 from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Value
@@ -41,7 +42,9 @@ _INERT = frozenset({
 # Ops whose meaning, and so whose backpropagator, inference knows from the types of their operands.
 _BY_TYPE = frozenset({
     "py.call", "py.binary", "py.unary", "py.inplace", "py.attribute", "py.subscript", "py.unpack", "py.back_of",
-    "py.apply",
+    "py.apply", "py.list", "py.dict", "py.dict_of", "py.set", "py.sequence_star", "py.dict_star", "py.unpack_star",
+    "py.append", "py.add", "py.setitem", "py.inplace_item", "py.delitem", "py.setattr", "py.delattr", "py.cell",
+    "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push",
 })  # fmt: skip
 
 
@@ -70,8 +73,6 @@ class _Transformer:
     def run(self) -> Function:
         source = self.function.body
         self.builder = Builder(Block(), self.function.span)
-        if self.function.attrs.get("generator"):
-            raise self.refused("a generator", None)
         params = source.params
 
         def finish(back: Back) -> list[Value]:
@@ -150,7 +151,7 @@ class _Transformer:
         if rule is None:
             raise self.refused(_DESCRIPTIONS.get(op.name, f"`{op.name.removeprefix('py.')}`"), op)
         step = rule(self, op)
-        return None if step is None else _at(op, step)
+        return None if step is None else _at(op, step, always=op.name in _ACTING or "memory" in op.attrs)
 
     def copy(self, op: Op) -> Op:
         (copied,) = clone_ops([op], self.values)
@@ -172,7 +173,7 @@ class _Transformer:
                           attributes=attributes, order=order)  # fmt: skip
         *results, back = found
         self.bind(op, results)
-        return _at(op, lambda b: b.call(back, b.of_outputs(op.results, count), op.operands))
+        return _at(op, lambda b: b.call(back, b.of_outputs(op.results, count), op.operands), always=True)
 
     def again(self, op: Op) -> Step:
         """An op with backpropagators gets one more, of one order higher."""
@@ -182,6 +183,8 @@ class _Transformer:
         return self.with_back(op, str(op.attrs["operation"]), op.attrs["attributes"], order + 1, count)
 
     def prim(self, op: Op) -> Step | None:
+        if "memory" in op.attrs:
+            return stored(self, op)
         self.copy(op)
         rule = back_of_prim(op, finite=self.guards.finite(op))
         if rule is None:
@@ -206,16 +209,17 @@ class _Transformer:
 
         return step
 
-    def dict(self, op: Op) -> Step:
+    def as_made(self, op: Op) -> Step:
+        """A list or dict, given as it was made, and the items that it was made of."""
         self.copy(op)
-        keys = op.attrs["keys"]
-        assert isinstance(keys, tuple)
-        kept = dict(zip(keys, op.operands, strict=True))  # a repeated key keeps its last value
 
         def step(back: Back) -> None:
             whole = back.take(op.results[0])
-            for index, operand in enumerate(kept.values()):
-                back.give(operand, back.one("part", [whole], index=index))
+            places = op.attrs["places"]
+            assert isinstance(places, tuple)
+            for place, operand in zip(places, op.operands[:-1], strict=True):
+                if place is not None:
+                    back.give(operand, back.one("part", [whole], index=place))
 
         return step
 
@@ -344,11 +348,14 @@ class _Transformer:
         return sensitivity if known is None else back.one("filled", [sensitivity, known])
 
 
-def _at(op: Op, step: Step) -> Step:
-    """The step with the op's place for what it emits; nothing where no result has a sensitivity."""
+def _at(op: Op, step: Step, *, always: bool = False) -> Step:
+    """The step with the op's place for what it emits; nothing where no result has a sensitivity.
+
+    always: what the op changes may have one.
+    """
 
     def placed(back: Back) -> None:
-        if any(v in back.known for v in op.results):
+        if always or any(v in back.known for v in op.results):
             back.builder.span = op.span
             step(back)
 
@@ -366,18 +373,14 @@ def _sensitivity_of(of: object) -> object:
     return ("sensitivity", of)
 
 
-_DESCRIPTIONS = {
-    "py.setitem": "a write to an item", "py.inplace_item": "a write to an item",
-    "py.setattr": "a write to an attribute",
-    "py.cell": "a variable that changes after it is captured", "py.delitem": "the deletion of an item",
-    "py.cell_set": "a variable that changes after it is captured", "py.append": "a comprehension",
-    "py.cell_get": "a variable that changes after it is captured", "py.try": "an exception handler",
-}  # fmt: skip
+_DESCRIPTIONS = {"py.try": "an exception handler", "py.call_star": "a call with * or **"}
+# What may change memory, so that its backpropagator runs even where no result has a sensitivity.
+_ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins"})
 _Rule = Callable[[_Transformer, Op], Step | None]
 _RULES: dict[str, _Rule] = {
     "if": _Transformer.conditional, "py.while": repeated, "py.for": stepped,
     "py.with_back": _Transformer.again, "py.prim": _Transformer.prim, "py.tuple": _Transformer.structure,
-    "py.list": _Transformer.structure, "py.dict": _Transformer.dict, "py.closure": _Transformer.made,
+    "py.as_made": _Transformer.as_made, "py.twins": twins, "py.closure": _Transformer.made,
     "py.environment": _Transformer.made, "py.opened": _Transformer.opened, "py.self": _Transformer.running,
     "py.part": _Transformer.part, "py.injected": _Transformer.injected, "py.sum": _Transformer.sum,
     "py.check_bound": _Transformer.same, "py.filled": _Transformer.same, "py.gradient_like": _Transformer.same,

@@ -1,4 +1,7 @@
-"""What it costs to compute a value again, against storing it.  One stored double is 128."""
+"""What it costs to compute a value again, against storing it.  One stored double is 128.
+
+Sizes of arrays are not known: those of rank 1 are taken for short, and each further axis for four times as much.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ __all__ = ["CHEAP", "STORE_REFERENCE", "is_expensive", "recompute_cost", "store_
 
 CHEAP = 1
 STORE_REFERENCE = 16 * 64
+_ELEMENTS = 64
 _MODERATE = {"div": 8, "sqrt": 8, "floordiv": 24, "mod": 24, "fmod": 24, "array_get": 3, "buffer_get": 3, "unbox": 3,
              "slot_get": 3, "table_get": 3, "ipow": 24}  # fmt: skip
 _SIMPLE = frozenset({
@@ -27,7 +31,15 @@ def recompute_cost(op: Op) -> int:
         return CHEAP
     if op.name == "powi":
         return 1 + abs(int(str(op.attrs["n"])))
+    if op.name == "elementwise":
+        rank = int(str(op.attrs["rank"]))
+        each = sum(map(recompute_cost, op.blocks[0].ops)) + 3 * len(op.blocks[0].params)
+        return _ELEMENTS * _longer(rank) * each
     return _MODERATE.get(op.name, _EXPENSIVE)
+
+
+def _longer(rank: int) -> int:
+    return 1 << 2 * max(0, rank - 1)
 
 
 def is_expensive(op: Op) -> bool:
@@ -39,4 +51,6 @@ def store_cost(value: Value) -> int:
     """Of writing the value in the forward half and reading it in the reverse half."""
     if isinstance(value.type, Scalar):
         return 16 * value.type.dtype.bytes
-    return STORE_REFERENCE if isinstance(value.type, ArrayRef) else STORE_REFERENCE // 2
+    if isinstance(value.type, ArrayRef):
+        return STORE_REFERENCE * _longer(value.type.rank)
+    return STORE_REFERENCE // 2

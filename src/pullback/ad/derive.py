@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pullback.ad.checkpoints import is_checkpointed
 from pullback.ad.dead import remove_dead
 from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, keep_apart, prepare_copy
 from pullback.ad.residuals import Closer
@@ -34,7 +35,7 @@ from pullback.ir.walk import substitute
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Box, Machine, Scalar, Table, is_float
 
-__all__ = ["joint", "split", "vjp"]
+__all__ = ["again", "joint", "split", "vjp"]
 
 
 def _reversed(
@@ -127,22 +128,64 @@ def _float_results(function: Function) -> list[int]:
 
 def split(derivations: Derivations, function: Function, mask: Mask, names: SplitCall) -> tuple[Function, Function]:
     """The halves that a call inside differentiated code uses."""
-    inputs = [i for i, active in enumerate(mask.params) if active]
-    outputs = [i for i, active in enumerate(mask.results) if active]
-    primal = Primal(derivations, function, inputs, outputs, mask=mask)
+    reverse, params = _called(Primal(derivations, function, *_active(mask), mask=mask))
+    primal = reverse.primal
+    active = [primal.results[i] for i in _active(mask)[1]]
+    shadows = [primal.mirrors[v] for v in active if primal.types.mirrored(v.type) or v in primal.tracked]
+    tables = primal.tables_for_reverse(primal.params)
+    _finish_split(reverse, names, params, [*primal.results, *shadows], tables=tables)
+    pull = Function(names.pull, reverse.frame.block, function.span)
+    return Function(names.augmented, primal.body, function.span), pull
+
+
+def again(derivations: Derivations, function: Function, mask: Mask, name: str) -> Function:
+    """Both halves in one, for a call that is run again: its parameters are those of the halves.
+
+    The cotangents of numbers so far are parameters too, so that sums are taken in the order of the trips.
+    """
+    reverse, params = _called(Primal(derivations, function, *_active(mask), mask=mask, alone=True), onward=True)
+    primal, block = reverse.primal, reverse.frame.block
+    closer = Closer(reverse, release=True)
+    closer.close_loops()
+    closer.close_function(block)
+    primal.body.params += params
+    primal.body.ops += block.ops
+    primal.body.results = block.results
+    remove_dead(primal.body)
+    return Function(name, primal.body, function.span)
+
+
+def _active(mask: Mask) -> tuple[list[int], list[int]]:
+    """The parameters and results through which derivative flows."""
+    found = ([i for i, active in enumerate(flags) if active] for flags in (mask.params, mask.results))
+    return next(found), next(found)
+
+
+def _called(primal: Primal, *, onward: bool = False) -> tuple[Reverse, list[Value]]:
+    """The reverse half of a function that is called, and what it gets: cotangents, shadows of results, of arguments.
+
+    Shadows that the forward half needs are parameters of that already.  `onward`: last come the cotangents that the
+    arguments have so far, to be added to.
+    """
+    assert primal.mask is not None
     mirrors = [Value(primal.types.machine(v.type), v.name) for v in tracked_inputs(primal)]
     primal.body.params += mirrors
     for value in mirrors:
         primal.tables.home[value] = primal.body
     sweep(primal, mirrors)
-    active = [primal.results[i] for i in outputs]
+    active = [primal.results[i] for i in _active(primal.mask)[1]]
     incoming = [Value(v.type, "c") for v in active if is_float_scalar(v.type)]
     returned = [v for v in active if isinstance(v.type, ArrayRef) and v not in primal.tracked]
     added = [v for v in primal.inputs if _is_accumulated(primal, v)]
     arrays = [Value(v.type, "c") for v in returned]
     accumulators = [Value(primal.types.machine(v.type), f"s{v.name}") for v in added]
 
+    numbers = [v for v in primal.inputs if onward and is_float_scalar(v.type)]
+    before = [Value(v.type, "c") for v in numbers]
+
     def seed(reverse: Reverse) -> None:
+        for value, c in zip(numbers, before, strict=True):
+            reverse.add(value, reverse.wild.note(c, True))
         reverse.frame.shadows.update(zip(added, accumulators, strict=True))
         for value, c in zip((v for v in active if is_float_scalar(v.type)), incoming, strict=True):
             reverse.add(value, reverse.wild.note(c, True))
@@ -155,12 +198,7 @@ def split(derivations: Derivations, function: Function, mask: Mask, names: Split
                 add_into(reverse.e, accumulator, primal.mirrors[value])
 
     reverse = _reversed(primal, seed, finish, gradients=False, tame=False)
-    body = primal.body
-    shadows = [primal.mirrors[v] for v in active if primal.types.mirrored(v.type) or v in primal.tracked]
-    tables = primal.tables_for_reverse(primal.params)
-    _finish_split(reverse, names, [*incoming, *arrays, *accumulators], [*primal.results, *shadows], tables=tables)
-    pull = Function(names.pull, reverse.frame.block, function.span)
-    return Function(names.augmented, body, function.span), pull
+    return reverse, [*incoming, *arrays, *accumulators, *before]
 
 
 def _is_accumulated(primal: Primal, value: Value) -> bool:
@@ -248,7 +286,7 @@ def _reruns(derivations: Derivations, function: Function) -> bool:
         if Aliases(prepare_copy(current), derivations.written, links).follows():
             return True
         for op in current.body.walk():
-            if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc"):
+            if op.name in ("box", "box_null", "unbox", "slot_get", "slot_inc") or is_checkpointed(op):
                 return True
             if any(derivations.types.mirrored(v.type) for v in (*op.results, *op.operands)):
                 return True

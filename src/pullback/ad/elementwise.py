@@ -192,9 +192,12 @@ class _Pulled:
                 self._accumulate(e, cotangents, value, part, reverse.wild.memory if array else found in reverse.wild)
 
     def record(self) -> None:
-        """Let the op put out what the reverse needs and what cannot be computed again, where that is less to store."""
+        """Let the op put out what the reverse needs: what cannot be computed again, where that is less to store.
+
+        Also what is expensive, if the two halves cannot become one pass over memory, which computes it once anyway.
+        """
         lost = {param for param, operand in self.operands.items() if self._is_lost(operand)}
-        if not lost:
+        if not lost and not (any(map(is_expensive, self.block.ops)) and self._is_far()):
             return
         live = Block([], list(self.block.ops), list(self.contributions.values()))
         remove_dead(live)
@@ -214,6 +217,21 @@ class _Pulled:
         substitute(self.block, kept)
         self.contributions = {key: kept.get(v, v) for key, v in self.contributions.items()}
         self.wild |= {kept[v] for v in kept if v in self.wild}
+
+    def _is_far(self) -> bool:
+        """Do other ops always come between the op and its reverse: another trip, or the caller's."""
+        primal = self.reverse.primal
+        if primal.mask is not None and not primal.alone:
+            return True
+        place = primal.aliases.place(self.op)
+        while place is not None:
+            holder = primal.aliases.holder(place[0])
+            if holder is None:
+                return False
+            if holder.name in ("for", "while"):
+                return True
+            place = primal.aliases.place(holder)
+        return False
 
     def _is_lost(self, operand: Value) -> bool:
         """Is it an input of the op that may have been overwritten by the time of the reverse."""

@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pullback.ad import derive
+from pullback.ad.checkpoints import forget, silent
 from pullback.ad.forward import tangent_function
+from pullback.ad.kept import Residual
 from pullback.ad.primal import Mask, SplitCall
 from pullback.ad.rotate import rotate
+from pullback.ad.schedule import Budget, schedule
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array
 from pullback.ad.zeros import zeros_function
 from pullback.analysis.alias import NO_WRITES, Writes, written_parameters
@@ -30,20 +33,30 @@ REQUESTS = frozenset({"value_and_grad", "jvp", "vjp", "pullback"})
 Optimise = Callable[[Function, Program], None]
 
 
-def expand(program: Program, *, optimise: Optimise | None = None) -> None:
-    """Expand all requests of the program, in place."""
-    driver = _Driver(program, optimise)
+def expand(program: Program, *, optimise: Optimise | None = None, budget: Budget | None = None) -> list[Residual]:
+    """Expand all requests of the program, in place.  `budget`: loops keep within it (see `schedule`).
+
+    The answer says what the reverse halves are given to keep.
+    """
+    driver = _Driver(program, optimise, budget)
     driver.reject_endless()
     for name in list(program.functions):
         driver.expanded(name)
     driver.prune()
+    kept = driver.kept
+    for function in program.functions.values():
+        forget(function)
+    return kept
 
 
 class _Driver:
     """Implements `primal.Derivations`."""
 
-    def __init__(self, program: Program, optimise: Optimise | None) -> None:
+    def __init__(self, program: Program, optimise: Optimise | None, budget: Budget | None) -> None:
         self.program = program
+        self.budget = budget
+        self.kept: list[Residual] = []
+        self._scheduled: set[str] = set()
         self.types = ShadowTypes(program)
         self.optimise = optimise
         self._written: dict[str, Writes] | None = None
@@ -52,6 +65,7 @@ class _Driver:
         self._pending: list[Callable[[], None]] = []
         self._splits: dict[tuple[str, Mask], SplitCall] = {}
         self._tangents: dict[tuple[str, Mask], str] = {}
+        self._reruns: dict[tuple[str, Mask], str] = {}
         self._zeros: dict[str, str] = {}
         self._templates: dict[tuple[object, ...], Function] = {}
         self._halves: dict[str, tuple[Function, Function]] = {}
@@ -91,6 +105,19 @@ class _Driver:
             self._pending.append(make)
         return found
 
+    def again(self, name: str, mask: Mask) -> str:
+        found = self._reruns.get((name, mask))
+        if found is None:
+            found = self._reruns[name, mask] = derived = self.fresh(f"{name}.again{mask}")
+            source = silent(self.program, name)
+
+            def make() -> None:
+                function = derive.again(self, self.program.functions[source], mask, derived)
+                self.program.functions[derived] = function
+
+            self._pending.append(make)
+        return found
+
     def zeros(self, box: str) -> str:
         if box not in self._zeros:
             self._zeros[box] = name = self.fresh(f"zeros.{box}")
@@ -103,7 +130,7 @@ class _Driver:
 
     def fresh(self, stem: str) -> str:
         """A function name; a derivation of several derivations stays readable."""
-        taken = {*self.program.functions, *self._tangents.values(), *self._zeros.values()}
+        taken = {*self.program.functions, *self._tangents.values(), *self._reruns.values(), *self._zeros.values()}
         taken |= {name for split in self._splits.values() for name in (split.augmented, split.pull)}
         return _unused(stem, taken)
 
@@ -184,6 +211,8 @@ class _Driver:
 
     def _request(self, e: Emitter, op: Op) -> list[Value]:
         function = self.ready(str(op.attrs["callee"]))
+        if op.name != "jvp":
+            self.schedule(function)
         wrt = op.attrs["wrt"]
         assert isinstance(wrt, tuple)
         operands = list(op.operands)
@@ -199,6 +228,13 @@ class _Driver:
         e.block.ops += clone_ops(template.body.ops, mapping)
         results = [mapping.get(v, v) for v in template.body.results]
         return [coerce(e, v, wanted.type) for v, wanted in zip(results, op.results, strict=True)]
+
+    def schedule(self, function: Function) -> None:
+        """Let the loops of a function that is differentiated in reverse keep within the budget."""
+        if self.budget is not None and function.name not in self._scheduled:
+            self._scheduled.add(function.name)
+            schedule(function, self.program, self.written, self.budget)
+            self._written = None
 
     def _value_and_grad(self, function: Function, wrt: tuple[int, ...], op: Op) -> Function:
         outputs = op.attrs["outputs"]

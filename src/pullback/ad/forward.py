@@ -277,6 +277,12 @@ class Forward:
 
     op_buffer_zeros = op_buffer
 
+    def op_let_go(self, e: Emitter, op: Op) -> None:
+        e.block.ops.append(op)
+        tangent = self.tangent(op.operands[0])
+        if tangent is not None:
+            e.op("let_go", tangent)
+
     def op_free(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         tangent = self.tangent(op.operands[0])

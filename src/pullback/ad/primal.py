@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pullback.ad.kept import Residual
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array, new_table, scalar_zero, zero_array
 from pullback.ad.snapshots import copy_what_loops_read
 from pullback.ad.twins import Item, stored_outputs, with_cells
@@ -26,7 +27,7 @@ from pullback.ir.walk import clone_function, free_values, substitute, uses
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Buffer, Scalar, Table
 
-__all__ = ["Derivations", "Mask", "Primal", "SplitCall", "keep_apart", "prepare_copy"]
+__all__ = ["Derivations", "Mask", "Primal", "Rerun", "SplitCall", "keep_apart", "prepare_copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Derivations(Protocol):
 
     program: Program
     types: ShadowTypes
+    kept: list[Residual]
 
     @property
     def written(self) -> dict[str, Writes]: ...
@@ -70,6 +72,8 @@ class Derivations(Protocol):
     def split(self, name: str, mask: Mask) -> SplitCall: ...
 
     def tangent(self, name: str, mask: Mask) -> str: ...
+
+    def again(self, name: str, mask: Mask) -> str: ...
 
     def zeros(self, box: str) -> str: ...
 
@@ -138,6 +142,20 @@ class Call:
 
 
 @dataclass(slots=True)
+class Rerun:
+    """A call that the reverse half runs again: the function that does both halves, and what it is given then.
+
+    kept: None for an array that it only writes.
+    """
+
+    mask: Mask
+    again: str
+    kept: list[Value | None]
+    arguments: list[Value]
+    results: list[Value]
+
+
+@dataclass(slots=True)
 class Tables:
     """Where values are defined and what was added for the reverse half."""
 
@@ -155,10 +173,13 @@ class Primal:
 
     def __init__(
         self, derivations: Derivations, function: Function, inputs: Iterable[int], outputs: Iterable[int],
-        *, mask: Mask | None = None, escaping: Sequence[Value] = (), anytime: bool = False,
+        *, mask: Mask | None = None, escaping: Sequence[Value] = (), anytime: bool = False, alone: bool = False,
     ) -> None:  # fmt: skip
-        """`escaping`: results the caller may write before the reverse half runs; `anytime`: that may be at any time."""
-        self.derivations, self.mask, self.anytime = derivations, mask, anytime
+        """`escaping`: results the caller may write before the reverse half runs; `anytime`: that may be at any time.
+
+        `alone`: what the function overwrites shares no memory with anything else that it is given.
+        """
+        self.derivations, self.mask, self.anytime, self.alone = derivations, mask, anytime, alone
         self.types = derivations.types
         self.function = prepare_copy(function)
         self.body = body = self.function.body
@@ -191,6 +212,7 @@ class Primal:
         self.zeros: dict[Value, Value] = {}  # shadows of parameters as they were made, before their type was relaxed
         self.kept: dict[Op, Value] = {}  # by `table_set` of an array: the shadow that the twin got
         self.calls: dict[Op, Call] = {}
+        self.reruns: dict[Op, Rerun] = {}
         self.trips: dict[Op, tuple[Value, Value]] = {}
         self.frees: list[Op] = []
         self.puts: dict[Value, Op] = {}
@@ -211,16 +233,26 @@ class Primal:
         def look() -> Aliases:
             return Aliases(
                 self.function, self.derivations.written, links, unsettled=unsettled, tracked=self.tracked,
-                called=self.mask is not None, rewritten=rewritten,
+                called=self.mask is not None and not self.alone, rewritten=rewritten,
             )  # fmt: skip
 
         aliases = look()
-        pairs = [] if self.mask else list(overlapping_pairs(aliases, self.params))
+        apart = self.mask is None or self.alone
+        pairs = list(overlapping_pairs(aliases, self.params)) if apart else []
         aliases.separate(pairs)  # or a check will fail
         if copy_what_loops_read(self.function, aliases, Dependence(aliases)):
-            return look()
-        aliases.overlap(pairs)
+            aliases = look()
+            if self.alone:
+                aliases.separate(list(overlapping_pairs(aliases, self.params)))
+            return aliases
+        if not self.alone:
+            aliases.overlap(pairs)
         return aliases
+
+    @property
+    def once(self) -> bool:
+        """Does the reverse half run once for each run of the forward half."""
+        return self.alone or (self.mask is None and not self.anytime)
 
     def active(self, value: Value) -> bool:
         return self.activity.active(value)

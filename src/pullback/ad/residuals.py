@@ -11,20 +11,24 @@ trip, also from inside an `if` (whose other branch leaves a gap).  Values of bra
 results of the `if`, references in a record of one variant per branch.  What to store is a minimum cut between the
 values that cannot be computed again (carried values, results of loops and calls, reads of memory that is written) and
 the values that the reverse needs.  Never stored: the index, integers that step by a constant, sizes of arrays that the
-loop carries, values from outside the loop, reads of memory that nothing writes (residual buffers above all).
+loop carries, values from outside the loop, what stands in an array for good (`standing`), reads of memory that nothing
+writes (residual buffers above all).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pullback.ad.bytes import fill_trip_bytes
 from pullback.ad.cut import Choice, Region, used_inside
+from pullback.ad.kept import describe
 from pullback.ad.reverse import Pair, Reverse
 from pullback.ad.shadows import make_record, open_record, scalar_zero
+from pullback.ad.standing import Standing
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import clone_ops, substitute
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, Box, Machine, Scalar, Table
+from pullback.types import I64, ArrayRef, Box, Machine, Scalar, Table
 
 __all__ = ["Closer"]
 
@@ -48,6 +52,8 @@ class Closer:
         self.indices: dict[Op, Value] = {}
         self.needed_later: set[tuple[Value | str, Machine | None]] = set()
         self.starts: dict[Block, int] = {}
+        self.kept: list[tuple[list[Pair], list[Value]]] = []  # loops, inner ones first, and what their trips store
+        self.standing = Standing(reverse.primal)
         for pair in reverse.pairs:
             self._number(pair)
 
@@ -68,6 +74,8 @@ class Closer:
     def again(self, value: Value) -> Op | None:
         """The op that makes the value, if it gives the same when it runs again in the reverse half."""
         op = self.tables.maker.get(value)
+        if op is not None and op.name == "elementwise":
+            return op if self._makes_again(op) else None
         if op is None or op.blocks or op.name in _OF_PLACES or op.attrs.get("given") is not None:
             return None
         if op.name in ("array_get", "buffer_get"):
@@ -78,6 +86,18 @@ class Closer:
         if op.name == "slot_get":
             return None if isinstance(value.type, Scalar) else op
         return None if op.prim.effects else op
+
+    def _makes_again(self, op: Op) -> bool:
+        """Does the op make one array that nobody writes, of what will still be there."""
+        aliases = self.primal.aliases
+        if op.attrs["outputs"] != ("new",) or aliases.place(op) is None or aliases.written(op.result):
+            return False
+        arrays = [v for v in op.operands if isinstance(v.type, ArrayRef)]
+        return all(aliases.settled(v, op) for v in arrays)
+
+    def source(self, value: Value) -> Op | None:
+        """The op by which the reverse half gets the value: one that reads it where it stands, or one run again."""
+        return self.standing.read(value) or self.again(value)
 
     def _stands(self, read: Op) -> bool:
         """Will what the op read stand there until the reverse half."""
@@ -132,7 +152,7 @@ class Closer:
         def free(value: Value) -> bool:
             return not region.holds(value) or value is index or value in stepping or value in sizes
 
-        choice = Choice(self.again, needed, free)
+        choice = Choice(self.source, needed, free)
         mapping: dict[Value, Value] = {index: self._index(pair)}
         used = {*needed, *(v for op in choice.again for v in op.operands)}
         for value, (start, op) in stepping.items():
@@ -141,8 +161,10 @@ class Closer:
         for value, (accumulator, axis) in sizes.items():
             if value in used:
                 mapping[value] = self.head(pair.reverse_body)("array_size", accumulator, axis=axis)
+        self.primal.derivations.kept += describe(self, choice.stored, pair.reverse_body, pair)
         if choice.stored:
             self._store(pair, choice.stored, mapping)
+        fill_trip_bytes(self, pair)
         self.run_again(choice.again, mapping)
         self._release_freed(region, {*used, *choice.stored}, mapping)
         substitute(pair.reverse_body, mapping)
@@ -187,6 +209,7 @@ class Closer:
     def _store(self, pair: Pair, values: Sequence[Value], mapping: dict[Value, Value]) -> None:
         """Buffers before the loop (or the loops around it), a put at the end of each block, gets in its reverse."""
         chain = self._nest(pair)
+        self.kept.append((chain, list(values)))
         anchor = chain[-1]
         e = Emitter(Block(), pair.forward.span)
         capacity = self._capacity(e, chain)
@@ -220,13 +243,13 @@ class Closer:
             if outer is None or outer.forward.name != "for":
                 break
             regions.append(Region(self.primal, outer.body))
-            if any(self._hoisted(p.forward.operands[0], regions) is None for p in chain):
+            if any(self.hoisted(p.forward.operands[0], regions) is None for p in chain):
                 break
             chain.append(outer)
             pair = outer
         return chain
 
-    def _hoisted(self, value: Value, regions: Sequence[Region]) -> list[Op] | None:
+    def hoisted(self, value: Value, regions: Sequence[Region]) -> list[Op] | None:
         """Ops to copy so that the value is known outside of the regions; None if it depends on them."""
         if not any(region.holds(value) for region in regions):
             return []
@@ -235,7 +258,7 @@ class Closer:
             return None
         ops: list[Op] = []
         for operand in op.operands:
-            below = self._hoisted(operand, regions)
+            below = self.hoisted(operand, regions)
             if below is None:
                 return None
             ops += [o for o in below if o not in ops]
@@ -250,7 +273,7 @@ class Closer:
         total = chain[-1].forward.operands[0]
         for pair in chain[-2::-1]:
             count = pair.forward.operands[0]
-            wanted = [op for op in self._hoisted(count, regions) or [] if op.result not in mapping]
+            wanted = [op for op in self.hoisted(count, regions) or [] if op.result not in mapping]
             e.block.ops += clone_ops(wanted, mapping)
             total = e("mul", total, mapping.get(count, count))
         return total
@@ -336,7 +359,8 @@ class Closer:
         def free(value: Value) -> bool:
             return value in given or not region.holds(value) or (record is None and home[value] is body)
 
-        choice = Choice(self.again, needed, free)
+        choice = Choice(self.source, needed, free)
+        self.primal.derivations.kept += describe(self, choice.stored, reverse_body, None)
         mapping: dict[Value, Value] = dict(given)
         export = _Export(self, region, choice.stored)
         if record is not None:

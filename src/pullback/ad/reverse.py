@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pullback.ad.memory import RULES
-from pullback.ad.primal import Primal, slot_attrs, slot_place
+from pullback.ad.primal import Call, Primal, Rerun, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, pull_scalar
 from pullback.ad.shadows import (
     add_buffer_into,
@@ -343,7 +343,8 @@ class Reverse:
         if not block.ops and not starts:
             return
         types = [v.type for v in starts if v.type is not None]
-        reverse = self.e.append(get("for"), [trips(), *starts], attrs={"reverse": True}, blocks=[block], types=types)
+        attrs: dict[str, object] = {"reverse": True, **({"parallel": True} if op.attrs.get("parallel") else {})}
+        reverse = self.e.append(get("for"), [trips(), *starts], attrs=attrs, blocks=[block], types=types)
         self.pairs.append(Pair(op, reverse, [(body.results[i], incoming[i]) for i in arrays]))
         count = len(carried)
         for part in reverse.results:
@@ -375,9 +376,39 @@ class Reverse:
 
     def call(self, op: Op) -> None:
         call = self.primal.calls.get(op)
-        if call is None:
-            return
-        operands, e = [call.record], self.e
+        if call is not None:
+            tables = self.primal.tables_for_reverse(call.arguments, self.e)
+            self._pull(call, call.split.pull, [call.record], tables)
+        rerun = self.primal.reruns.get(op)
+        if rerun is not None:
+            mirrors = [self.primal.mirrors[v] for v in rerun.arguments if self.primal.mirrored(v)]
+            kept = [v or self._scratch(a) for v, a in zip(rerun.kept, rerun.arguments, strict=True)]
+            self._pull(rerun, rerun.again, [*kept, *mirrors], [], onward=True)
+            if self.primal.once:
+                self._let_go(dict(zip(kept, rerun.arguments, strict=True)))
+
+    def _let_go(self, kept: dict[Value, Value]) -> None:
+        """Memory that only this second run needed."""
+        for value, argument in kept.items():
+            if value is not argument:
+                self.e.op("free", value)
+            elif isinstance(value.type, ArrayRef) and value in self.frame.forward.params:
+                self.e.op("let_go", value)
+
+    def _scratch(self, array: Value) -> Value:
+        """Memory that the call may write in place of the array."""
+        assert isinstance(array.type, ArrayRef)
+        sizes = [self.primal.size(self.e, array, axis) for axis in range(array.type.rank)]
+        return coerce(self.e, zero_array(self.e, array.type, sizes), array.type)
+
+    def _pull(
+        self, call: Call | Rerun, callee: str, first: list[Value], last: list[Value], *, onward: bool = False
+    ) -> None:
+        """Call a reverse half; the cotangents of numbers are its results, others it adds to what it is given.
+
+        onward: it adds to the cotangents that numbers have so far, too.
+        """
+        operands, e = first, self.e
         for result, active in zip(call.results, call.mask.results, strict=True):
             if active and is_float_scalar(result.type):
                 operands.append(self.zero_or(self.cotangent(result), result))
@@ -396,9 +427,13 @@ class Reverse:
                 takers.append(argument)
             elif active and isinstance(argument.type, Buffer):
                 raise InternalError("an active buffer is passed to a call")
-        operands += self.primal.tables_for_reverse(call.arguments, e)
+        operands += last
+        if onward:
+            for place, argument in enumerate(takers):
+                before = None if argument in takers[:place] else self.frame.cotangents.pop(argument, None)
+                operands.append(self.zero_or(before, argument))
         types = [v.type for v in takers if v.type is not None]
-        pull = e.append(get("call"), operands, attrs={"callee": call.split.pull}, types=types)
+        pull = e.append(get("call"), operands, attrs={"callee": callee}, types=types)
         for argument, part in zip(takers, pull.results, strict=True):
             self.add(argument, self.wild.note(part, True))
 

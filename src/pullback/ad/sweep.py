@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.ad.primal import Call, Mask, Primal, slot_attrs, slot_place
+from pullback.ad.checkpoints import is_checkpointed, keep, refusal
+from pullback.ad.primal import Call, Mask, Primal, Rerun, slot_attrs, slot_place
 from pullback.ad.shadows import coerce, make_record, zero_array
 from pullback.ad.twins import active_cells, make_twin, sought
 from pullback.analysis.effects import ALLOCATIONS, VIEWS
@@ -109,6 +110,9 @@ class _Sweep:
     def op_free(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         self.primal.frees.append(op)
+
+    def op_let_go(self, e: Emitter, op: Op) -> None:
+        """What is found here may be found again."""
 
     def op_if(self, e: Emitter, op: Op) -> None:
         places = [i for i, v in enumerate(op.results) if self.primal.mirrored(v)]
@@ -251,8 +255,11 @@ class _Sweep:
         return isinstance(value.type, ArrayRef) and self.primal.mirrored(value)
 
     def op_call(self, e: Emitter, op: Op) -> None:
-        e.block.ops.append(op)
         primal = self.primal
+        if is_checkpointed(op) and primal.busy(op) and refusal(primal, op) is None:
+            self.rerun(e, op)
+            return
+        e.block.ops.append(op)
         if not primal.busy(op):
             return
         known = [*op.operands, *op.results]
@@ -271,3 +278,17 @@ class _Sweep:
         op.attrs["callee"] = split.augmented
         op.operands += [primal.mirrors[v] for v in op.operands if primal.mirrored(v)]
         op.results += [self.new_mirror(v) for v in op.results if primal.mirrored(v)] + [record]
+
+    def rerun(self, e: Emitter, op: Op) -> None:
+        """The call stays as it is; its arguments are kept for the function that runs it again."""
+        primal = self.primal
+        mask = Mask(
+            tuple(map(primal.active, op.operands)),
+            tuple(map(primal.active, op.results)),
+            frozenset(i for i, v in enumerate(op.operands) if self.tracks(v)),
+            cells=active_cells(primal.activity, op.operands, self.types),
+        )
+        again = primal.derivations.again(str(op.attrs["callee"]), mask)
+        kept = keep(primal, e, op)
+        primal.reruns[op] = Rerun(mask, again, kept, list(op.operands), list(op.results))
+        e.block.ops.append(op)

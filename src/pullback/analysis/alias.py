@@ -262,9 +262,7 @@ class Aliases:
     def _settled(self, origin: Value, value: Value, at: Op, after: bool) -> bool:
         return all(self.before(op, target, origin, value, at, after) for op, target in self._writes_to.get(origin, ()))
 
-    def before(
-        self, write: Op, target: Value, origin: Value, value: Value, at: Op, after: bool = False
-    ) -> bool:
+    def before(self, write: Op, target: Value, origin: Value, value: Value, at: Op, after: bool = False) -> bool:
         """Is every such write to the memory that `value` means at the op `at` done by then."""
         home, base = self._home.get(origin), self.base(value)
         if home is None or at not in self._place:
@@ -378,8 +376,9 @@ class Aliases:
             self._targets += [(op, v) for v in op.results if is_reference(v.type)]
 
     def _call(self, op: Op) -> None:
-        for index in sorted(self._written.get(str(op.attrs["callee"]), NO_WRITES).written):
-            self._targets.append((op, op.operands[index]))
+        if op.name != "pullback":  # that one has a record for operands, and leaves what it finds there as it is
+            for index in sorted(self._written.get(str(op.attrs["callee"]), NO_WRITES).written):
+                self._targets.append((op, op.operands[index]))
         self._made += [v for v in op.results if self.refers(v)]
         for result in op.results:
             if is_reference(result.type):

@@ -19,7 +19,7 @@ from pullback.analysis.inequalities import ONE, Row, difference, impossible
 from pullback.ir.node import Block, Op, Value
 from pullback.types import I64
 
-__all__ = ["Dependence"]
+__all__ = ["Dependence", "Pair", "loops_around"]
 
 Choice = list[list[Row]]
 _ORDER = {"lt": (1, -1), "le": (1, 0), "gt": (-1, -1), "ge": (-1, 0)}  # sign of right - left, constant
@@ -36,7 +36,10 @@ class Dependence:
         self._tests = 0
 
     def final(self, read: Op) -> bool:
-        """Is the element that an `array_get` reads never written after it, also by later trips."""
+        """Is the element that an `array_get` reads, or an `array_swap` writes, never written after it by another one.
+
+        Later trips count too, also those of the op itself.
+        """
         if read not in self._known:
             self._known[read] = self._final(read)
         return self._known[read]
@@ -53,19 +56,19 @@ class Dependence:
             element = write.name in ("array_swap", "array_inc") and aliases.base(target) is origin
             if not element or self._tests > TESTS:
                 return False
-            if not _Pair(aliases, origin, read, write).apart():
+            if not Pair(aliases, len(loops_around(aliases, aliases.home(origin))), read, write).apart():
                 return False
         return not aliases.loose(origin)
 
 
-class _Pair:
-    """A read and a write of one array."""
+class Pair:
+    """A read and a write of one array; `own`: how many loops are around its allocation, of which this is one trip."""
 
-    def __init__(self, aliases: Aliases, origin: Value, read: Op, write: Op) -> None:
+    def __init__(self, aliases: Aliases, own: int, read: Op, write: Op) -> None:
         self.aliases, self.read, self.write = aliases, read, write
-        self.own = len(_loops(aliases, aliases.home(origin)))  # loops around the allocation: one trip of these
-        self.loops = _loops(aliases, _block(aliases, read))
-        self.later = _loops(aliases, _block(aliases, write))
+        self.own = own
+        self.loops = loops_around(aliases, _block(aliases, read))
+        self.later = loops_around(aliases, _block(aliases, write))
         common = 0
         while common < min(len(self.loops), len(self.later)) and self.loops[common] is self.later[common]:
             common += 1
@@ -84,18 +87,37 @@ class _Pair:
 
     def _follows(self) -> bool:
         """Within one trip of all common loops: can the write come after the read."""
-        holder = self.loops[self.common - 1].blocks[-1] if self.common else self.aliases.body
-        reading, writing = self.aliases.index(self.read, holder), self.aliases.index(self.write, holder)
-        return reading is None or writing is None or writing >= reading
+        top = self.loops[self.common - 1].blocks[-1] if self.common else self.aliases.body
+        reading, writing = self._path(self.read, top), self._path(self.write, top)
+        for (block, first, op), (other, second, _) in zip(reading, writing, strict=False):
+            if block is not other:
+                return False  # the branches of one `if`
+            if first != second:
+                return second > first
+            if op.name != "if":
+                return self.read is not self.write
+        return True
 
-    def _apart(self, level: int, *, same: bool) -> bool:
+    def _path(self, op: Op, top: Block) -> list[tuple[Block, int, Op]]:
+        """Where the op stands in its block, and those around it in theirs, up to a block; outermost first."""
+        found: list[tuple[Block, int, Op]] = []
+        holder: Op | None = op
+        while holder is not None and (place := self.aliases.place(holder)) is not None:
+            found.append((*place, holder))
+            if place[0] is top:
+                return found[::-1]
+            holder = self.aliases.holder(place[0])
+        return []
+
+    def _apart(self, level: int, *, same: bool, distance: int = 1) -> bool:
+        """Never one element, at trips of the loop of this level that lie at least `distance` apart (or at the same)."""
         self.rows, self.choices, self.shared = [], [], level
         self._stated = set()
         if not same:
             loop = self.loops[level]
             if loop.name == "for":
                 index = loop.blocks[0].params[0]
-                self._state(difference(self._linear(index, True), self._linear(index, False), -1))
+                self._state(difference(self._linear(index, True), self._linear(index, False), -distance))
         for left, right in zip(self._position(self.read, False), self._position(self.write, True), strict=True):
             if left is None or right is None:
                 continue
@@ -103,7 +125,11 @@ class _Pair:
             self._state(difference(right, left))
         for op, late in ((self.read, False), (self.write, True)):
             self._surroundings(op, late)
+        self._more()
         return impossible(self.rows, self.choices[:MOST])
+
+    def _more(self) -> None:
+        """What else is known, once positions and surroundings are stated."""
 
     def _state(self, row: Row) -> None:
         self.rows.append(row)
@@ -187,7 +213,7 @@ class _Pair:
                     for one, other in ((left, right), (right, left)):
                         if set(one) <= {ONE}:
                             return {key: f * one.get(ONE, 0) for key, f in other.items()}
-        unknown = (value, late and len(_loops(self.aliases, self.aliases.home(value))) > self.shared)
+        unknown = (value, late and len(loops_around(self.aliases, self.aliases.home(value))) > self.shared)
         if op is not None and unknown not in self._stated:
             self._stated.add(unknown)
             self._facts(op, {unknown: 1}, late)
@@ -197,6 +223,13 @@ class _Pair:
         """What is known of an unknown from the op that makes it."""
         if op.name == "array_size":
             self._state(dict(result))
+        elif op.name == "wrap_index":
+            index, size = (self._linear(v, late) for v in op.operands)
+            wrapped = difference(index, {key: -f for key, f in size.items()})
+            self.choices.append([
+                [dict(index), difference(result, index), difference(index, result)],
+                [difference({}, index, -1), difference(result, wrapped), difference(wrapped, result)],
+            ])  # fmt: skip
         elif op.name in ("maximum", "minimum"):
             parts = [self._linear(v, late) for v in op.operands]
             sign = 1 if op.name == "maximum" else -1
@@ -216,7 +249,7 @@ def _block(aliases: Aliases, op: Op) -> Block | None:
     return None if place is None else place[0]
 
 
-def _loops(aliases: Aliases, block: Block | None) -> Sequence[Op]:
+def loops_around(aliases: Aliases, block: Block | None) -> Sequence[Op]:
     """The loops around a block, outermost first."""
     found: list[Op] = []
     while block is not None and (holder := aliases.holder(block)) is not None:

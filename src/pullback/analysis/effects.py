@@ -88,7 +88,7 @@ class Memory:
         self._function = function
         self._facts: Cells | None = None
         self._columns: dict[tuple[Value | str, int, bool], Value] = {}
-        self._kept, self._outside = _tables(function)
+        self._kept, self._outside = _tables(function) if program.layouts else (set(), set())
         for value in (*function.body.params, *function.body.results):
             if is_reference(value.type):
                 self._union(value, WORLD)

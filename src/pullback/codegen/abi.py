@@ -21,14 +21,14 @@ from pullback.prims.control import MOST_PAYLOAD
 from pullback.types import ArrayRef, DType, Failure, Machine, Scalar
 
 __all__ = [
-    "ADDS_IN_PLACE", "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CHUNK", "CONTEXT_SIZE", "EXCEPTION", "FAILED",
-    "FINE", "FUEL", "KERNELS", "LIST", "LLVM", "MASKED", "MEMORY", "NO_MEMORY", "PAYLOAD", "PAYLOAD_COUNT",
-    "PRODUCTS", "ROOM", "ROOM_END", "SITE", "STACK_LIMIT", "TEXTS", "TOO_DEEP", "UNMASKED", "ErrorSite", "Module",
-    "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
+    "ADDS_IN_PLACE", "ALLOCATED", "ALLOCATIONS", "CALLER_STACK", "CHUNK", "CLOCK", "CONTEXT_SIZE", "EXCEPTION",
+    "FAILED", "FINE", "FUEL", "KERNELS", "LIST", "LLVM", "MASKED", "MEMORY", "NO_MEMORY", "OVER_BUDGET", "PAYLOAD",
+    "PAYLOAD_COUNT", "PRODUCTS", "REGION", "ROOM", "ROOM_END", "SITE", "STACK_LIMIT", "TEXTS", "THREAD", "TOO_DEEP",
+    "UNMASKED", "ErrorSite", "Module", "Record", "all_pieces", "function_symbol", "pieces", "record", "result_type",
 ]  # fmt: skip
 
 # Statuses.
-FINE, FAILED, EXCEPTION, TOO_DEEP, NO_MEMORY = range(5)
+FINE, FAILED, EXCEPTION, TOO_DEEP, NO_MEMORY, OVER_BUDGET = range(6)
 
 # Byte offsets in the context record.
 SITE = 0  # i64: index into Module.sites, set with FAILED
@@ -44,7 +44,10 @@ TEXTS = LIST + 48  # ptr: the strings of the call (runtime.texts.Texts), null be
 ROOM = LIST + 56  # ptr: where the next record goes, and the end of the room for records
 ROOM_END = LIST + 64
 CHUNK = LIST + 72  # i64: the size of the allocation that this room is part of
-CONTEXT_SIZE = LIST + 80
+REGION = LIST + 80  # i64: 1 in the caller of a parallel loop while it runs, 2 in its worker threads, else 0
+THREAD = LIST + 88  # ptr: the thread's state in Python while the call has given the GIL away, else null
+CLOCK = LIST + 96  # i64: nanoseconds, when signals were last looked at
+CONTEXT_SIZE = LIST + 104
 
 # Cells of the process-wide counts pb.work.
 KERNELS, PRODUCTS = 0, 1  # loop nests of `elementwise`, products of matrices

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Artifact", "Entry", "Options", "build", "build_module", "is_recursive", "link"]
 
+# Up to so many instructions the compiled function becomes part of its entry, which makes a call some ns faster.  LLVM
+# simplifies what it has inlined once more, which is a third of its time.
+_INLINED = 300
 _WIDE = '"prefer-vector-width"="512"'
 
 
@@ -34,6 +37,7 @@ class Options:
 
     optimise: jit.Options = field(default_factory=jit.Options)
     fastmath: bool = False
+    parallel: bool = False
     cache: bool = True
 
 
@@ -70,7 +74,7 @@ def build(program: Program, boundary: Boundary, options: Options = Options()) ->
     from pullback.codegen.writer import Options as EmitOptions
 
     start = time.perf_counter()
-    module = emit_program(program, EmitOptions(fastmath=options.fastmath))
+    module = emit_program(program, EmitOptions(fastmath=options.fastmath, parallel=options.parallel))
     timings = {"emit text": (time.perf_counter() - start) * 1e3}
     core = abi.function_symbol(program.entry)
     span = program.functions[program.entry].span
@@ -95,7 +99,9 @@ def build_module(
     # The core is inlined into the entry, which must want vectors of the same width.
     attributes = "nounwind " + (_WIDE if _WIDE in module.definitions else "")
     span, triple = _named(span, boundary), jit.describe_target().triple
-    wrapped = wrap(boundary, core, module.sites, span, recursive, triple, attributes, tables)
+    gives_up = shared.EXCEEDED in module.externals
+    inlined = jit.instruction_count(module.definitions) <= _INLINED
+    wrapped = wrap(boundary, core, module.sites, span, recursive, triple, attributes, tables, gives_up, inlined)
     joined = replace(
         module,
         definitions="\n".join((wrapped.before, module.definitions, wrapped.after)),
@@ -112,9 +118,9 @@ def build_module(
 
 def link(artifact: Artifact, timings: dict[str, float], externals: Mapping[str, int] | None = None) -> Entry:
     """Load an artifact into this process.  `externals` are addresses that are known already."""
-    support.addresses()  # so that its loading is not counted here
+    support.connect()  # so that its loading is not counted here
     start = time.perf_counter()
-    known = {**(externals or {}), "PyErr_CheckSignals": support.addresses()["pb.relax"]}
+    known = dict(externals or {})
     imports = {name: known[name] if name in known else _address(name) for name in artifact.imports}
     imports |= {f"{OBJECT_PREFIX}{i}": id(value) for i, value in enumerate(artifact.objects)}
     timings["resolve"] = (time.perf_counter() - start) * 1e3

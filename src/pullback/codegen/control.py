@@ -7,14 +7,17 @@
 from __future__ import annotations
 
 from pullback.analysis.raises import Site, site_of
+from pullback.analysis.regular import is_regular
 from pullback.analysis.sums import carried_sums
-from pullback.codegen import abi
+from pullback.codegen import abi, shared
 from pullback.codegen.costs import STRIP
 from pullback.codegen.loops import counted
 from pullback.codegen.records import reserve
+from pullback.codegen.threads import can_share, share
 from pullback.codegen.writer import CONTEXT, LIKELY, UNLIKELY, FunctionWriter
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Op
+from pullback.prims.budget import OVER_BUDGET
 from pullback.types import DType, Scalar
 
 __all__ = ["RULES"]
@@ -39,6 +42,9 @@ def _if(w: FunctionWriter, op: Op) -> None:
 
 
 def _for(w: FunctionWriter, op: Op) -> None:
+    if op.attrs.get("threads") and can_share(w, op):
+        share(w, op)
+        return
     (body,) = op.blocks
     n = w.only(op.operands[0])
     reserve(w, body, n)
@@ -53,7 +59,7 @@ def _for(w: FunctionWriter, op: Op) -> None:
     mark = ""
     if op.attrs.get("any_order"):
         w.any_order.update(carried_sums(body) or ())
-        mark = w.module.vector_loop(masked=cost >= _DEAR)
+        mark = w.module.vector_loop(masked=cost >= _DEAR) if is_regular(body) else ""
     w.bind(op.results, counted(w, n, types, carried, step, cost, mark))
 
 
@@ -119,6 +125,9 @@ def _check(w: FunctionWriter, op: Op) -> None:
     condition = w.only(good)
     if condition == "true":
         return
+    if op.attrs["exception"] == OVER_BUDGET:
+        _give_up(w, condition)
+        return
     dtypes = tuple(v.type.dtype for v in payload if isinstance(v.type, Scalar))
     if len(dtypes) != len(payload) or len(payload) > abi.PAYLOAD_COUNT:
         raise InternalError(f"a check carries at most {abi.PAYLOAD_COUNT} numbers, not {payload}")
@@ -137,4 +146,18 @@ def _check(w: FunctionWriter, op: Op) -> None:
     w.begin(after)
 
 
-RULES = {"if": _if, "for": _for, "while": _while, "call": _call, "check": _check}
+def _give_up(w: FunctionWriter, condition: str) -> None:
+    """End the call, as if there were no code for it yet, where the condition does not hold."""
+    bad, after = w.label(), w.label()
+    w.branch(condition, after, bad, LIKELY)
+    w.begin(bad)
+    w.do(f"store i64 1, ptr {w.module.helper(shared.EXCEEDED)}")
+    w.fail(abi.OVER_BUDGET)
+    w.begin(after)
+
+
+def _budget(w: FunctionWriter, op: Op) -> None:
+    w.pieces[op.result] = (w.set(f"load i64, ptr {w.module.helper(shared.BUDGET)}"),)
+
+
+RULES = {"if": _if, "for": _for, "while": _while, "call": _call, "check": _check, "memory_budget": _budget}

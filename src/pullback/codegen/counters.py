@@ -25,6 +25,7 @@ class Stats:
     peak_bytes: the most that was in use at one time, arrays that Python holds included.
     live_bytes: in use now; compiled code keeps nothing between calls, so these are arrays that Python holds.
     kernels: elementwise loop nests run.  matrix_products: products of matrices run.
+    specializations: versions of functions compiled, or loaded from disk.
     """
 
     bytes_allocated: int
@@ -33,6 +34,7 @@ class Stats:
     live_bytes: int
     kernels: int
     matrix_products: int
+    specializations: int = 0
 
 
 def read(*, reset: bool = False) -> Stats:

@@ -61,9 +61,12 @@ def two_scales(body: Body, bits: Value) -> tuple[Value, Value]:
 def exponential(body: Body, x: Value, rest: Value | None = None) -> Value:
     """e**(x + rest); NaN gives NaN, and huge arguments give 0 and inf. `rest` must be below an ulp of x."""
     reduced = reduce_exponent(body, x, rest)
-    r = reduced.r
-    t = body.estrin(r * r, [r, *body.pairs(r, chosen(body, c.EXP, c.EXP_SINGLE))])
-    return _scaled(body, x, t, reduced.bits)
+    return _scaled(body, x, _less_one(body, reduced.r), reduced.bits)
+
+
+def _less_one(body: Body, r: Value) -> Value:
+    """e**r - 1 for a reduced argument."""
+    return body.estrin(r * r, [r, *body.pairs(r, chosen(body, c.EXP, c.EXP_SINGLE))])
 
 
 def _scaled(body: Body, x: Value, t: Value, bits: Value) -> Value:
@@ -134,8 +137,12 @@ def _tanh(body: Body, x: Value) -> Value:
     magnitude = body.fabs(x)
     doubled = magnitude + magnitude
     reduced = reduce_exponent(body, doubled)
-    parts = _expm1_parts(body, reduced, power_of_two(body, reduced.bits), body.constant("double", -1.0))
-    numerator = parts.high + parts.low
+    scale = power_of_two(body, reduced.bits)
+    if body.single:  # for float32 the sum rounds far below the last place
+        numerator = body.fma(_less_one(body, reduced.r), scale, scale - 1.0)
+    else:
+        parts = _expm1_parts(body, reduced, scale, body.constant("double", -1.0))
+        numerator = parts.high + parts.low
     ratio = numerator / (numerator + 2.0)
     return body.copysign(body.select(doubled.greater(44.0), 1.0, ratio), x)
 

@@ -48,7 +48,7 @@ def emit_program(program: Program, options: Options | None = None) -> abi.Module
     externals = {**elementary.runtime_symbols(), **library.externals}
     for name in (*_BY_LLVM, *module.helpers):
         externals[name] = shared.external(name)
-    definitions = "\n".join((*texts, library.functions, module.metadata(), ""))
+    definitions = "\n".join((*texts, *module.blocks, library.functions, module.metadata(), ""))
     return abi.Module(definitions, module.declarations, tuple(module.sites), externals)
 
 

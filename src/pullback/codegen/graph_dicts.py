@@ -1,11 +1,12 @@
-"""How dicts and sets enter their rows and leave them (see `graph_kinds`).
+"""How dicts enter their rows and leave them, and the keys of sets (see `graph_kinds`, `graph_collections`).
 
     {"a": 1.0}       entries: key, value, alive, in order of insertion
-    {3, 5}           slots, of which some are taken: results only
+    {3, 5}           slots, of which some are taken
 """
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from pullback.runtime.boundary import HeapShape
 if TYPE_CHECKING:
     from pullback.codegen.graphs import Graph
 
-__all__ = ["enter_dict", "leave_dict", "leave_set", "made_dict", "made_set"]
+__all__ = ["each_key", "enter_dict", "leave_dict", "made_dict", "store_entry", "store_header"]
 
 _TAKEN = 1  # the state of a slot of a set that holds a key
 
@@ -28,12 +29,7 @@ def enter_dict(g: Graph, number: int, shape: HeapShape) -> None:
     text = g.text
     inner, entries = g.content(shape)
     count = text.call("i64", "PyDict_Size", "ptr %object")
-    first = text.load("i64", g.record(inner), at.LENGTH)
-    g.room(inner, text.set(f"add i64 {first}, {count}"))
-    given = {"entries": first, "places": "0", "used": count, "live": count, "capacity": count, "size": "0"}
-    for name, value in given.items():
-        if name in dict(shape.fields):
-            g.store(number, name, "%row", [value])
+    first = store_header(g, number, shape, count)
     if not {"key", "value", "alive"} <= set(dict(entries.fields)):
         text.require(text.set(f"icmp eq i64 {count}, 0"), "miss")
         return
@@ -43,12 +39,29 @@ def enter_dict(g: Graph, number: int, shape: HeapShape) -> None:
     operands = ("ptr %object", f"ptr {position}", f"ptr {key}", f"ptr {value}")
     more = text.call("i32", "PyDict_Next", *operands)
     text.require(text.set(f"icmp ne i32 {more}, 0"), "miss")
-    row = text.set(f"add i64 {first}, {i}")
-    for name, place in (("key", key), ("value", value)):
-        g.store(inner, name, row, g.unpack(entries.type_of(name), text.load("ptr", place)))
-    g.store(inner, "alive", row, ["true"])
+    store_entry(g, inner, text.set(f"add i64 {first}, {i}"), text.load("ptr", key), text.load("ptr", value))
     text.jump(step)
     text.begin(out)
+
+
+def store_header(g: Graph, number: int, shape: HeapShape, count: str) -> str:
+    """What a dict of so many entries says of them; the row of the first."""
+    text, (inner, _) = g.text, g.content(shape)
+    first = text.load("i64", g.record(inner), at.LENGTH)
+    g.room(inner, text.set(f"add i64 {first}, {count}"))
+    given = {"entries": first, "places": "0", "used": count, "live": count, "capacity": count, "size": "0"}
+    for name, value in given.items():
+        if name in dict(shape.fields):
+            g.store(number, name, "%row", [value])
+    return first
+
+
+def store_entry(g: Graph, inner: int, row: str, key: str, value: str, miss: str = "miss") -> None:
+    """An entry in its row; `miss`: where to go if it does not fit."""
+    entries = g.boundary.heaps[inner]
+    for name, object_ in (("key", key), ("value", value)):
+        g.store(inner, name, row, g.unpack(entries.type_of(name), object_, miss))
+    g.store(inner, "alive", row, ["true"])
 
 
 def leave_dict(g: Graph, number: int, shape: HeapShape) -> None:
@@ -69,11 +82,17 @@ def leave_dict(g: Graph, number: int, shape: HeapShape) -> None:
     else:
         text.jump("done")
     text.begin(whole)
-    text.call("void", "PyDict_Clear", "ptr %object")
+    if shape.kind == "OrderedDict":
+        cleared = text.call("ptr", "PyObject_CallOneArg", f"ptr {text.symbol(OrderedDict.clear)}", "ptr %object")
+        text.require(text.set(f"icmp ne ptr {cleared}, null"), "miss")
+        text.call("void", "Py_DecRef", f"ptr {cleared}")
+    else:
+        text.call("void", "PyDict_Clear", "ptr %object")
     text.jump(each)
     text.begin(each)
     i, step, out = g.loop("0", used)
-    _leave_entry(g, inner, text.set(f"add i64 {first}, {i}"), text.load("i1", kept), step)
+    function = "PyObject_SetItem" if shape.kind == "OrderedDict" else "PyDict_SetItem"
+    _leave_entry(g, inner, text.set(f"add i64 {first}, {i}"), text.load("i1", kept), step, function)
     text.jump(step)
     text.begin(out)
     text.jump("done")
@@ -97,7 +116,7 @@ def _same_keys(g: Graph, number: int, inner: int, first: str, used: str) -> str:
     return text.load("i1", result)
 
 
-def _leave_entry(g: Graph, inner: int, row: str, kept: str, step: str) -> None:
+def _leave_entry(g: Graph, inner: int, row: str, kept: str, step: str, function: str) -> None:
     """Set one entry of %object, unless it is gone, or kept and what it was."""
     text = g.text
     alive, compare, put = text.label(), text.label(), text.label()
@@ -110,21 +129,24 @@ def _leave_entry(g: Graph, inner: int, row: str, kept: str, step: str) -> None:
     text.begin(put)
     key = g.pack(inner, "key", row)
     value = g.pack(inner, "value", row)  # if this fails the key stays alive: a failure here is one of memory
-    status = text.call("i32", "PyDict_SetItem", "ptr %object", f"ptr {key}", f"ptr {value}")
+    status = text.call("i32", function, "ptr %object", f"ptr {key}", f"ptr {value}")
     for found in (key, value):
         text.call("void", "Py_DecRef", f"ptr {found}")
     text.require(text.set(f"icmp eq i32 {status}, 0"), "miss")
 
 
 def made_dict(g: Graph, number: int, shape: HeapShape) -> str:
-    """A dict without entries."""
-    return g.text.call("ptr", "PyDict_New")
+    """A dict, OrderedDict or Counter without entries."""
+    if shape.kind == "dict":
+        return g.text.call("ptr", "PyDict_New")
+    kind = OrderedDict if shape.kind == "OrderedDict" else Counter
+    return g.text.call("ptr", "PyObject_CallNoArgs", f"ptr {g.text.symbol(kind)}")
 
 
 # -------------------------------------------------------------------------------------------------------------- sets
 
 
-def _each_key(g: Graph, number: int, shape: HeapShape, use: Callable[[str], None]) -> None:
+def each_key(g: Graph, number: int, shape: HeapShape, use: Callable[[str], None]) -> None:
     """For every key of a set: use(a new reference to it)."""
     text = g.text
     inner, slots = g.content(shape)
@@ -139,28 +161,3 @@ def _each_key(g: Graph, number: int, shape: HeapShape, use: Callable[[str], None
     use(g.pack(inner, "key", row))
     text.jump(step)
     text.begin(out)
-
-
-def _put_key(g: Graph, function: str, holder: str, key: str) -> None:
-    status = g.text.call("i32", function, f"ptr {holder}", f"ptr {key}")
-    g.text.call("void", "Py_DecRef", f"ptr {key}")
-    g.text.require(g.text.set(f"icmp eq i32 {status}, 0"), "miss")
-
-
-def leave_set(g: Graph, number: int, shape: HeapShape) -> None:
-    """The keys of a new set."""
-    if shape.kind == "set":
-        _each_key(g, number, shape, lambda key: _put_key(g, "PySet_Add", "%object", key))
-
-
-def made_set(g: Graph, number: int, shape: HeapShape) -> str:
-    """A set without keys, or a frozenset of all."""
-    text = g.text
-    if shape.kind == "set":
-        return text.call("ptr", "PySet_New", "ptr null")
-    keys = text.call("ptr", "PyList_New", "i64 0")
-    text.require(text.set(f"icmp ne ptr {keys}, null"), "miss")
-    _each_key(g, number, shape, lambda key: _put_key(g, "PyList_Append", keys, key))
-    made = text.call("ptr", "PyFrozenSet_New", f"ptr {keys}")
-    text.call("void", "Py_DecRef", f"ptr {keys}")
-    return made

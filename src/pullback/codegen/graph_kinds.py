@@ -2,7 +2,7 @@
 
     object    the fields of its class            list, tuple    items: rows of their own, side by side
     cell      what is in it                      dict           entries: key, value, alive, side by side
-    set       results only: the taken slots
+    set       slots, of which some are taken         deque, defaultdict, ...: see `graph_collections`
 
 A rule writes text of a function with the parameters %graph, %row and %object (of exports also %known: the object was
 given by Python and has a snapshot); a failure jumps to `miss`.
@@ -16,17 +16,31 @@ from typing import TYPE_CHECKING
 
 from pullback.codegen import abi, attributes
 from pullback.codegen import support_graphs as at
-from pullback.codegen.graph_dicts import enter_dict, leave_dict, leave_set, made_dict, made_set
+from pullback.codegen.graph_collections import (
+    enter_defaultdict,
+    enter_deque,
+    enter_ordered,
+    enter_set,
+    leave_deque,
+    leave_set,
+    made_defaultdict,
+    made_deque,
+    made_set,
+)
+from pullback.codegen.graph_dicts import enter_dict, leave_dict, made_dict
 from pullback.runtime import layout
 from pullback.runtime.boundary import HeapShape
-from pullback.types import Type, Unbound, Union, slots
+from pullback.types import DType, Number, Type, Unbound, Union, slots
 
 if TYPE_CHECKING:
     from pullback.codegen.graphs import Graph
 
 __all__ = ["CONTENT", "INNER", "KINDS", "Kind"]
 
-CONTENT = {"list": "items", "tuple": "items", "dict": "entries", "set": "table", "frozenset": "table"}
+CONTENT = {
+    **dict.fromkeys(("list", "tuple", "deque"), "items"), **dict.fromkeys(("set", "frozenset"), "table"),
+    **dict.fromkeys(("dict", "defaultdict", "Counter", "OrderedDict"), "entries"),
+}  # fmt: skip
 """The field that refers to the first row of what an object of a kind holds."""
 
 INNER = ("items", "entries", "places", "slots")
@@ -94,6 +108,8 @@ def _leave_object(g: Graph, number: int, shape: HeapShape) -> None:
     text = g.text
     assert shape.python is not None
     for name, type_ in shape.fields:
+        if not g.grows(shape) and not g.is_written(shape, name):
+            continue
         new, known, put, after = (text.label() for _ in range(4))
         text.branch("%known", known, new)
         text.begin(known)
@@ -104,6 +120,9 @@ def _leave_object(g: Graph, number: int, shape: HeapShape) -> None:
         text.begin(new)
         text.jump(put)
         text.begin(put)
+        if _is_float(type_):
+            at = attributes.address(text, shape.python, name, "%object")
+            _overwrite(g, at, g.load(number, name, "%row")[0][0], after)
         value = g.pack(number, name, "%row")
         there, unset = text.label(), text.label()
         text.branch(text.set(f"icmp eq ptr {value}, null"), unset, there)
@@ -115,6 +134,28 @@ def _leave_object(g: Graph, number: int, shape: HeapShape) -> None:
         attributes.store(text, shape.python, name, "%object", value, "miss")
         text.jump(after)
         text.begin(after)
+
+
+def _is_float(type_: Type) -> bool:
+    return isinstance(type_, Number) and type_.weak and type_.dtype is DType.F64
+
+
+def _overwrite(g: Graph, place: str, value: str, done: str) -> None:
+    """Where a float lies at the place that nobody else refers to, let it have a value; go on where there is none."""
+    text = g.text
+    there, ours, lone, put, other = (text.label() for _ in range(5))
+    text.branch(text.set(f"icmp ne ptr {place}, null"), there, other)
+    text.begin(there)
+    old = text.load("ptr", place)
+    text.branch(text.set(f"icmp ne ptr {old}, null"), ours, other)
+    text.begin(ours)
+    text.branch(text.is_(text.type_of(old), float), lone, other)
+    text.begin(lone)
+    text.branch(text.set(f"icmp eq i64 {text.load('i64', old)}, 1"), put, other)
+    text.begin(put)
+    text.store("double", value, old, layout.FLOAT_VALUE)
+    text.jump(done)
+    text.begin(other)
 
 
 def _made_object(g: Graph, number: int, shape: HeapShape) -> str:
@@ -208,7 +249,7 @@ def _leave_list(g: Graph, number: int, shape: HeapShape) -> None:
 
 def _leave_item(g: Graph, shape: HeapShape, inner: int, row: str, i: str, kept: str, step: str) -> None:
     """Set one item of %object, unless it is kept and what it was."""
-    text = g.text
+    text, items = g.text, g.boundary.heaps[inner]
     put, drop = text.label(), text.label()
     if shape.kind == "list" and g.changes_of(g.boundary.heaps.index(shape)):
         compare = text.label()
@@ -218,6 +259,9 @@ def _leave_item(g: Graph, shape: HeapShape, inner: int, row: str, i: str, kept: 
     else:
         text.jump(put)
     text.begin(put)
+    target = text.set(f"getelementptr ptr, ptr {_first_item(g, shape)}, i64 {i}")
+    if shape.kind == "list" and _is_float(items.type_of("item")):
+        _overwrite(g, target, g.load(inner, "item", row)[0][0], step)
     value = g.pack(inner, "item", row)
     target = text.set(f"getelementptr ptr, ptr {_first_item(g, shape)}, i64 {i}")
     old = text.load("ptr", target)
@@ -252,12 +296,21 @@ def _made_list(g: Graph, number: int, shape: HeapShape) -> str:
     return g.text.call("ptr", "PyTuple_New", f"i64 {length}")
 
 
+def _enter_defaultdict(g: Graph, number: int, shape: HeapShape) -> None:
+    enter_defaultdict(g, number, shape)
+    enter_dict(g, number, shape)
+
+
 KINDS: dict[str, Kind] = {
     "object": Kind(_made_object, _leave_object, _enter_object),
     "cell": Kind(lambda g, number, shape: g.text.call("ptr", "PyCell_New", "ptr null"), _leave_cell, _enter_cell),
     "list": Kind(_made_list, _leave_list, _enter_list),
     "tuple": Kind(_made_list, _leave_list, _enter_list),
     "dict": Kind(made_dict, leave_dict, enter_dict),
-    "set": Kind(made_set, leave_set),
-    "frozenset": Kind(made_set, leave_set),
+    "set": Kind(made_set, leave_set, enter_set),
+    "frozenset": Kind(made_set, leave_set, enter_set),
+    "deque": Kind(made_deque, leave_deque, enter_deque),
+    "Counter": Kind(made_dict, leave_dict, enter_dict),
+    "OrderedDict": Kind(made_dict, leave_dict, enter_ordered),
+    "defaultdict": Kind(made_defaultdict, leave_dict, _enter_defaultdict),
 }

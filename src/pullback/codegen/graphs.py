@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from pullback.codegen import abi
 from pullback.codegen import support_graphs as at
+from pullback.codegen.graph_fetch import fetch_objects
 from pullback.codegen.graph_kinds import CONTENT, INNER, KINDS
 from pullback.codegen.native import Text
 from pullback.codegen.repack import Arrays, Packer
@@ -95,6 +96,10 @@ class Graph:
 
     def is_written(self, shape: HeapShape, name: str) -> bool:
         return not self._use(shape).written.isdisjoint(self._columns(shape, name))
+
+    def grows(self, shape: HeapShape) -> bool:
+        """May the code make objects of a heap."""
+        return self._use(shape).grows
 
     def changes_of(self, number: int) -> bool:
         """May the code change what Python sees of the objects of a heap."""
@@ -189,6 +194,10 @@ class Graph:
         text.begin(after)
         text.store("i64", rows, record, at.LENGTH)
 
+    def offset(self, shape: HeapShape, name: str) -> int:
+        """Where a field begins in a row."""
+        return self._row(shape).offsets[shape.column(name)][0]
+
     def place(self, number: int, row: str) -> str:
         """The address of a row."""
         text = self.text
@@ -203,14 +212,14 @@ class Graph:
 
         def one(number: int, row: str) -> str:
             self.room(number, self.text.load("i64", self.record(number), at.COUNT))
-            return f"call i1 @pb.import.{number}(ptr %graph, i64 {row}, ptr {self._object(number, row)})"
+            return f"call i1 @pb.import.{number}(ptr %graph, i64 {row}, ptr {self.object_of(number, row)})"
 
         self._each_waiting(one)
         self._take_snapshots()
         self._ends()
         return self.text.function("internal i1 @pb.import(ptr %graph) nounwind")
 
-    def _object(self, number: int, row: str) -> str:
+    def object_of(self, number: int, row: str) -> str:
         """The object behind a row."""
         objects = self.text.load("ptr", self.record(number), at.OBJECTS)
         return self.text.load("ptr", self.text.set(f"getelementptr ptr, ptr {objects}, i64 {row}"))
@@ -273,9 +282,9 @@ class Graph:
         text.do("ret i1 false")
         return text.function(f"internal i1 @pb.import.{number}(ptr %graph, i64 %row, ptr %object) nounwind")
 
-    def unpack(self, type_: Type, value: str) -> list[str]:
-        """The pieces of an object in a field."""
-        return Unpacker(self.text, self.boundary, graph="%graph").value(type_, value, True)
+    def unpack(self, type_: Type, value: str, miss: str = "miss") -> list[str]:
+        """The pieces of an object in a field; `miss`: where to go if it does not fit."""
+        return Unpacker(self.text, self.boundary, miss, graph="%graph", once=True).value(type_, value, True)
 
     def store(self, number: int, name: str, row: str, pieces: list[str]) -> None:
         """Put the pieces of a field into its row."""
@@ -297,7 +306,8 @@ class Graph:
         for number in filter(self.changes_of, range(self.count)):
             record = self.record(number)
             row, step, out = self.loop("0", text.load("i64", record, at.GIVEN))
-            value = self._object(number, row)
+            fetch_objects(self, number, row)
+            value = self.object_of(number, row)
             fits = text.set(f"call i1 @pb.export.{number}(ptr %graph, i64 {row}, ptr {value}, i1 true)")
             text.branch(fits, step, "miss")
             text.begin(out)
@@ -309,7 +319,7 @@ class Graph:
     def _fill_driver(self) -> str:
         """New objects get their content, which may need further new ones."""
         self._each_waiting(
-            lambda n, row: f"call i1 @pb.export.{n}(ptr %graph, i64 {row}, ptr {self._object(n, row)}, i1 false)"
+            lambda n, row: f"call i1 @pb.export.{n}(ptr %graph, i64 {row}, ptr {self.object_of(n, row)}, i1 false)"
         )
         self._ends()
         return self.text.function("internal i1 @pb.fill(ptr %graph) nounwind")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pullback.codegen import attributes
 from pullback.codegen import support_graphs as at
 from pullback.codegen.graphs import Graph
-from pullback.runtime.packing import Packed
+from pullback.runtime.packing import Key, Packed
 
 __all__ = ["Images"]
 
@@ -24,7 +24,7 @@ class Images:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.text = graph.text
-        self.key = object()
+        self.key = Key()
 
     @property
     def _first(self) -> int:

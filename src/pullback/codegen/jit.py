@@ -21,7 +21,7 @@ from pullback.codegen import abi
 from pullback.codegen.target import describe_target, has_masks, llvm, machine
 from pullback.diagnostic import InternalError
 
-__all__ = ["Library", "Options", "compile_object", "describe_target", "link"]
+__all__ = ["AS_WRITTEN", "Library", "Options", "compile_object", "describe_target", "link"]
 
 # llvmlite objects are not safe to use from several threads at once, and LLVM's own lock is taken per call only.
 _lock = threading.RLock()
@@ -36,12 +36,14 @@ class Options:
     (1.2 s against 0.16 s at 5000 instructions), so such modules are compiled at level 1 without them; loops that ask
     for it are vectorised in all modules.  `pairs`: make vectors of neighbouring scalars.  Not where a loop adds to one
     element after the other: a vector that is read across elements just written has to wait for them.
+    `generate`: the effort of the code generator where it is not `level`.
     """
 
     level: int = 2
     vectorise: bool = True
     pairs: bool = True
     large: int = 1500
+    generate: int | None = None
 
     def suited(self, text: str) -> Options:
         """The settings for a module."""
@@ -49,6 +51,11 @@ class Options:
         if instruction_count(text) <= self.large or self.level < 2:
             return replace(self, pairs=pairs)
         return Options(level=1, vectorise=False, pairs=False, large=self.large)
+
+
+AS_WRITTEN = Options(level=0, vectorise=False, pairs=False, generate=2)
+"""For runtime functions whose text is written by hand as it is to run: the first program waits for them.  Only what is
+marked `alwaysinline` is inlined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def compile_object(
     if target is not None or not has_masks():
         text = text.replace(abi.MASKED, abi.UNMASKED)
     with _lock:
-        goal = target or machine(min(options.level, 2))
+        goal = target or machine(min(options.level if options.generate is None else options.generate, 2))
         with _phase(timings, "parse"):
             module = _parse(binding, text, goal)
         with _phase(timings, "optimise"):

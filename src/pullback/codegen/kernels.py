@@ -150,9 +150,14 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
     sizes = w.flat(op.operands[:rank])
     end = len(op.operands) - count
     space = Space(list(sizes))
-    inputs = [
-        align(w, v, sizes) if isinstance(v.type, ArrayRef) else w.only(v) for v in op.operands[rank:end]
-    ]
+    known: dict[Value, View] = {}  # an array that is read and written is one view, with the same strides
+
+    def aligned(value: Value) -> View:
+        if value not in known:
+            known[value] = align(w, value, sizes)
+        return known[value]
+
+    inputs = [aligned(v) if isinstance(v.type, ArrayRef) else w.only(v) for v in op.operands[rank:end]]
     targets = iter(op.operands[end:])
     results = iter(op.results)
     (block,) = op.blocks
@@ -166,10 +171,10 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
         if kind == "new":
             value = next(results)
             w.pieces[value] = (fresh(w, dtype, sizes), *sizes)
-            view = align(w, value, sizes)
+            view = aligned(value)
             kernel.new.add(view)
         else:
-            view = align(w, next(targets), sizes)
+            view = aligned(next(targets))
             kernel.replacing.update([number] if kind == "set" else [])
         kernel.writes.setdefault(view, []).append(number)
     rounds = op.attrs.get("rounds", ())

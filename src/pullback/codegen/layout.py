@@ -79,10 +79,10 @@ class Space:
                 total = w.multiply(total, size)
             self.sizes, self.flat = [total], True
             return
-        joined = ""
+        joined = "true"
         for axis in range(self.rank - 2, -1, -1):
             last, size = self.sizes[-1], self.sizes[axis]
-            conditions = [joined] if joined else []
+            conditions = [joined]
             for view in views:
                 outer, inner = view.strides[axis], view.strides[-1]
                 if not view.exact and not (outer == "0" and inner == "0"):

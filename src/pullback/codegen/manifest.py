@@ -6,59 +6,48 @@
 
 The code refers to objects: dicts of globals, cells, helper functions, strings.  Each is written down as a way to find
 it from `f` (its third cell; the global `helper` of its module; the code of that) and found again when loading;
-functions on the way must still have the same code.  What the guards of the code check is checked by the code itself:
-a loaded entry may find that it does not apply, and then the caller compiles as if nothing had been there.  An object
-that cannot be named so means that nothing is kept.
+functions on the way must still have the same code, and the user's classes that the compiler met must be what they were
+(`class_prints`), with the fields of their objects at the same places.  What the guards of the code check is checked by
+the code itself: a loaded entry may find that it does not apply, and then the caller compiles as if nothing had been
+there.  An object that cannot be named so means that nothing is kept.
+
+Closures of one function that have captured different things, and one function before and after a helper was changed,
+have the same key: a few entries are kept under it, told apart by the marks of what they reach.
 """
 
 from __future__ import annotations
 
-import hashlib
+import enum
+import importlib
 import pickle
 import sys
 import types
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pullback.codegen import abi, build, cache
+from pullback.codegen import abi, attributes, build, cache
+from pullback.codegen.class_prints import Nameless, class_print, code_print, is_users
 from pullback.codegen.target import fingerprint
 from pullback.diagnostic import InternalError, Span
-from pullback.runtime.boundary import ABSENT, Boundary, abstract, class_dict, read
+from pullback.runtime.boundary import ABSENT, Boundary, class_dict, read
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.packing import Key
 from pullback.runtime.request import Options, Request
-from pullback.runtime.state import NOTHING_HELD, Held
-from pullback.types import Type
+from pullback.runtime.sketch import sketch
+from pullback.runtime.state import NOTHING_HELD, Held, is_value
 
 __all__ = ["key", "load", "request_key", "save"]
 
 # A way to an object: () is the function asked for; (way, "cell", 2), (way, "read", kind, name) and so on go on.
 Way = tuple[Any, ...]
-
-
-class _Nameless(Exception):
-    """An object that cannot be found again from the function."""
+_PLACES = 6  # entries under one key
 
 
 # --------------------------------------------------------------------------------------------------- fingerprints
-
-
-def _code_print(code: types.CodeType) -> str:
-    """A hash of all that a code object says, source positions and nested code included."""
-    parts: list[object] = [
-        *(code.co_code, code.co_linetable, code.co_exceptiontable, code.co_flags),
-        *(code.co_filename, code.co_qualname, code.co_firstlineno),
-        *(code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount),
-        *(code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars),
-    ]
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            parts.append(_code_print(constant))
-        else:
-            parts.append(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -74,11 +63,24 @@ def _print(value: Any) -> str | None:
     """
     if isinstance(value, types.FunctionType):
         missing = sorted(_names(value.__code__).difference(value.__globals__))
-        return f"{_code_print(value.__code__)} {' '.join(missing)}"
+        return f"{code_print(value.__code__)} {' '.join(missing)}"
     if isinstance(value, property | classmethod | staticmethod):
         return " ".join(str(_print(function)) for function in _functions_in(value))
     request = transform_of(value)
     return None if request is None else repr((request[0], request[2]))
+
+
+def _mark(value: Any) -> str | None:
+    """What must be equal of what is found in a place: `_print`, of constants the value, of other values the looks."""
+    if value is None or type(value) in (bool, str):
+        return repr(value)
+    mark = _print(value)
+    if mark is not None or not is_value(value):
+        return mark
+    try:
+        return repr(sketch(value))
+    except (TypeError, OverflowError):
+        return None
 
 
 def _functions_in(value: Any) -> list[Any]:
@@ -93,6 +95,7 @@ class _Ways:
 
     def __init__(self, root: object) -> None:
         self.prints: list[tuple[Way, str]] = []
+        self.classes: dict[Way, str] = {}
         self._known: dict[int, Way] = {}
         self._kept: list[object] = []  # so that identities stay
         self.add((), root)
@@ -104,7 +107,7 @@ class _Ways:
         self._note(way, value)
         mark = _print(value)
         if mark is None:
-            raise _Nameless(repr(value))  # code kept for it would be taken for that of another
+            raise Nameless(repr(value))  # code kept for it would be taken for that of another
         self.prints.append((way, mark))
         if isinstance(value, types.FunctionType):
             self._note((way, "code"), value.__code__)
@@ -124,12 +127,22 @@ class _Ways:
 
     def follow(self, boundary: Boundary) -> None:
         """Note the functions that guards expect in places that are known."""
+        for kind in boundary.classes:
+            self.find(kind)
         for guard in boundary.guards:
             if guard.kind == "class":
                 assert isinstance(guard.container, type)
                 self._note((self.find(guard.container), "class names"), class_dict(guard.container))
+            way = (self.find(guard.container), "read", guard.kind, guard.key)
             if _print(guard.expected) is not None:
-                self.add((self.find(guard.container), "read", guard.kind, guard.key), guard.expected)
+                self.add(way, guard.expected)
+            elif (mark := _mark(guard.expected)) is not None:
+                self.prints.append((way, mark))
+            elif guard.kind == "class" and is_users(guard.container):  # what it is the hash of the class tells
+                self._note(way, guard.expected)
+        for sort, container, name in boundary.places:
+            if (mark := _mark(read(sort, container, name))) is not None:
+                self.prints.append(((self.find(container), "read", sort, name), mark))
 
     def find(self, value: Any) -> Way:
         """The way to an object."""
@@ -146,7 +159,22 @@ class _Ways:
             return ("dtype", value.str)
         if isinstance(value, np.bool_):
             return ("numpy bool", bool(value))
-        return ("pickle", _pickled(value))
+        if isinstance(value, Key):
+            return ("key",)
+        if not _is_own(value) and (isinstance(value, types.FunctionType) or transform_of(value) is not None):
+            raise Nameless(repr(value))  # found by its name it might be another one, and nothing would tell
+        if isinstance(value, enum.Enum):
+            self.find(type(value))
+        way = ("pickle", _pickled(value))
+        if is_users(value) and way not in self.classes:
+            self.classes[way] = ""  # bases and what they hold may lead back here
+            self.classes[way] = class_print(value)
+        return way
+
+
+def _is_own(value: object) -> bool:
+    """Does it belong to this package: then the key says which it is."""
+    return str(getattr(value, "__module__", "")).partition(".")[0] == "pullback"
 
 
 _VALUES = (str, int, float, Span)
@@ -160,8 +188,8 @@ def _pickled(value: object) -> bytes:
         if by_value or pickle.loads(data) is value:
             return data
     except Exception as error:  # pickle and the objects' own methods raise anything
-        raise _Nameless(repr(value)) from error
-    raise _Nameless(repr(value))
+        raise Nameless(repr(value)) from error
+    raise Nameless(repr(value))
 
 
 def _go(way: Way, root: Any) -> Any:
@@ -170,11 +198,13 @@ def _go(way: Way, root: Any) -> Any:
         case ():
             return root
         case ("module", name):
-            return sys.modules[name]
+            return importlib.import_module(name) if name.startswith("pullback.") else sys.modules[name]
         case ("dtype", name):
             return np.dtype(name)
         case ("numpy bool", value):
             return np.bool_(value)
+        case ("key",):
+            return Key()
         case ("pickle", data):
             value = pickle.loads(data)
             return sys.intern(value) if type(value) is str else value
@@ -217,33 +247,67 @@ def request_key(
     if held.constants:
         return None  # what is no longer so is not found again
     try:
-        shapes = [abstract(argument, _refuse) for argument in (*arguments, *(value for _, value in held.values))]
+        shapes = [sketch(argument) for argument in (*arguments, *(value for _, value in held.values))]
         ways = _Ways(function)
         places = [(sort, ways.find(container), name) for (sort, container, name), _ in held.values]
     except (TypeError, OverflowError):
         return None
-    except _Nameless:
+    except Nameless:
         return None
     parts = (kind, options, repr(shapes), repr(ways.prints), repr(places))
     return cache.key("manifest", cache.compiler_fingerprint(), fingerprint(), *parts)
 
 
-def _refuse(value: object) -> Type:
-    raise TypeError(f"{value!r} is no plain value")
-
-
 def save(key: str | None, function: object, entry: build.Entry) -> None:
     """Keep the code of an entry.  Does nothing where that is not possible."""
-    if key is None or entry.boundary is None or any(shape.python for shape in entry.boundary.heaps):
-        return  # of objects the code knows more than their class's name: where its fields lie
+    if key is None or entry.boundary is None:
+        return
     try:
         ways = _Ways(function)
         ways.follow(entry.boundary)
+        fields = [(ways.find(kind), name, attributes.place(kind, name)) for kind, name in _fields(entry.boundary)]
         objects = [ways.find(value) for value in entry.artifact.objects]
         places = [(kind, ways.find(container), name) for kind, container, name in entry.places]
-    except _Nameless:
+    except Nameless:
         return
-    cache.store(key, pickle.dumps((entry.artifact.code, entry.artifact.imports, objects, places, ways.prints)))
+    facts: Facts = (ways.prints, ways.classes, [*fields])
+    kept = (entry.artifact.code, entry.artifact.imports, objects, places, facts)
+    cache.store(_place(key, facts), pickle.dumps(kept))
+
+
+Facts = tuple[list[tuple[Way, str]], dict[Way, str], list[tuple[Way, str, object]]]
+"""What must be so for an entry to be used: marks of functions, hashes of classes, where objects have their fields."""
+
+
+def _fields(boundary: Boundary) -> list[tuple[type, str]]:
+    """The fields of objects that the code may read and write where they lie."""
+    return [(shape.python, name) for shape in boundary.heaps if shape.python is not None for name, _ in shape.fields]
+
+
+def _hold(facts: Facts, function: object) -> bool:
+    """Are the facts of an entry what they were when it was kept."""
+    marks, classes, fields = facts
+    return (
+        all(_mark(_go(way, function)) == mark for way, mark in marks)
+        and all(class_print(_go(way, function)) == mark for way, mark in classes.items())
+        and all(attributes.place(_go(way, function), name) == place for way, name, place in fields)
+    )
+
+
+def _names_of(key: str) -> list[str]:
+    return [cache.key(key, str(number)) for number in range(_PLACES)]
+
+
+def _place(key: str, facts: Facts) -> str:
+    """Where an entry goes: in place of one for the same, where there is none, or in place of the oldest."""
+    for name in _names_of(key):
+        data = cache.load(name, counted=False)
+        if data is None:
+            return name
+        with suppress(*_UNREADABLE):
+            if pickle.loads(data)[-1] == facts:
+                return name
+    return cache.oldest(_names_of(key))
 
 
 def load(key: str | None, function: object) -> build.Entry | None:
@@ -251,15 +315,24 @@ def load(key: str | None, function: object) -> build.Entry | None:
 
     Whether its guards hold shows when it is called.
     """
-    data = cache.load(key) if key is not None else None
-    if data is None:
+    if key is None:
         return None
-    try:
-        code, imports, ways, places, prints = pickle.loads(data)
-        if any(_print(_go(way, function)) != mark for way, mark in prints):
+    for name in _names_of(key):
+        data = cache.load(name)
+        if data is None:
             return None
-        objects = tuple(_go(way, function) for way in ways)
-        found = tuple((kind, _go(way, function), name) for kind, way, name in places)
-        return replace(build.link(build.Artifact(code, imports, objects), {}), places=found)
-    except (LookupError, AttributeError, TypeError, ValueError, ImportError, pickle.UnpicklingError, InternalError):
-        return None
+        with suppress(*_UNREADABLE):
+            code, imports, ways, places, facts = pickle.loads(data)
+            if not _hold(facts, function):
+                continue
+            objects = tuple(_go(way, function) for way in ways)
+            found = tuple((kind, _go(way, function), name) for kind, way, name in places)
+            return replace(build.link(build.Artifact(code, imports, objects), {}), places=found)
+    return None
+
+
+# What reading an entry raises that is damaged, or leads to something that is no longer there.
+_UNREADABLE = (
+    LookupError, AttributeError, TypeError, ValueError, ImportError, EOFError, pickle.UnpicklingError, InternalError,
+    Nameless,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Matrix products: loops for small ones, BLAS (through SciPy) for the others, for any strides.
+"""Matrix products: loops for small and for outer ones, BLAS (through SciPy) for the others, for any strides.
 
     c = matmul(a, b)        ->   c = fresh;  pb.matmul.f64(context, m, n, k, a, strides, b, strides, c, strides, 0)
     matmul_inc(s, a, b)     ->   the same with s and 1
@@ -10,7 +10,6 @@ size.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 
 from pullback.codegen import abi
@@ -25,7 +24,7 @@ from pullback.diagnostic import InternalError
 from pullback.ir.node import Op
 from pullback.types import DType
 
-__all__ = ["RULES", "blas_address", "group", "signature"]
+__all__ = ["RULES", "group", "signature"]
 
 _SMALL = 512  # m*n*k up to which the loops win
 _NAMES = [f"%{n}" for n in ("m", "n", "k", "a", "a0", "a1", "b", "b0", "b1", "c", "c0", "c1")]
@@ -92,7 +91,7 @@ def _no_ops(w: FunctionWriter, op: Op) -> None:
     raise InternalError(f"{op.name} in a helper")
 
 
-def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], scalar: bool = False) -> None:
+def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], mark: str = "") -> None:
     """Run `step` for 0 <= k < n, without polls."""
     start, done = w.label(), w.label()
     w.branch(w.set(f"icmp sgt i64 {n}, 0"), start, done)
@@ -102,7 +101,7 @@ def _up_to(w: FunctionWriter, n: str, step: Callable[[str], None], scalar: bool 
         step(index)
         return []
 
-    repeat(w, "0", n, [], [], once, w.module.scalar_loop() if scalar else "")
+    repeat(w, "0", n, [], [], once, mark)
     w.jump(done)
     w.begin(done)
 
@@ -185,15 +184,49 @@ def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, scalar: bool) -> No
                 place = _at(w, dtype, c, j, c1)
                 w.store(dtype, plus(w, dtype, w.load(dtype, place, ELEMENT), product), place, ELEMENT)
 
-            _up_to(w, "%n", add, scalar)
+            _up_to(w, "%n", add, w.module.scalar_loop() if scalar else "")
 
         zero, ready = w.label(), w.label()
         w.branch("%add", ready, zero)
         w.begin(zero)
-        _up_to(w, "%n", clear, True)
+        _up_to(w, "%n", clear, w.module.scalar_loop())
         w.jump(ready)
         w.begin(ready)
         _up_to(w, "%k", term)
+        w.burn(work)
+
+    _up_to(w, "%m", row)
+
+
+def _is_outer(w: FunctionWriter, dtype: DType) -> str:
+    """An i1: one column times one row, with unit strides along the rows that are read and written."""
+    tests = [f"icmp eq i64 {s}, {dtype.bytes}" for s in ("%b1", "%c1")] + ["icmp eq i64 %k, 1", "icmp sgt i64 %n, 7"]
+    result = w.set(tests[0])
+    for test in tests[1:]:
+        result = w.set(f"and i1 {result}, {w.set(test)}")
+    return result
+
+
+def _outer(w: FunctionWriter, dtype: DType) -> None:
+    """c[i, :] (+)= a[i] * b[:]: BLAS would clear the target first, and pack what is used once."""
+    work, item = w.set("add i64 %n, 8"), str(dtype.bytes)
+
+    def row(i: str) -> None:
+        c = w.offset("%c", w.multiply(i, "%c0"))
+        factor = w.load(dtype, w.offset("%a", w.multiply(i, "%a0")), ELEMENT)
+        increase, store, done = w.label(), w.label(), w.label()
+        w.branch("%add", increase, store)
+        for label, adds in ((increase, True), (store, False)):
+            w.begin(label)
+
+            def element(j: str, adds: bool = adds) -> None:
+                value = _times(w, dtype, factor, w.load(dtype, _at(w, dtype, "%b", j, item), ELEMENT))
+                place = _at(w, dtype, c, j, item)
+                w.store(dtype, plus(w, dtype, w.load(dtype, place, ELEMENT), value) if adds else value, place, ELEMENT)
+
+            _up_to(w, "%n", element, w.module.vector_loop(masked=True))
+            w.jump(done)
+        w.begin(done)
         w.burn(work)
 
     _up_to(w, "%m", row)
@@ -222,7 +255,7 @@ def _copy(w: FunctionWriter, dtype: DType) -> None:
             total = plus(w, dtype, w.load(dtype, place, ELEMENT), value)
             w.store(dtype, w.set(f"select i1 %add, {t} {total}, {t} {value}"), place, ELEMENT)
 
-        _up_to(w, "%columns", column, True)
+        _up_to(w, "%columns", column, w.module.scalar_loop())
         w.burn("%columns")
 
     _up_to(w, "%rows", row)
@@ -243,10 +276,15 @@ def _choose(w: FunctionWriter, dtype: DType) -> None:
         _call(w, loops, _NAMES, "%add")
         return
     work = w.set(f"mul i64 {w.set('mul i64 %m, %n')}, %k")
-    few, many, done = w.label(), w.label(), w.label()
-    w.branch(_small(w, work), few, many)
+    few, more, outer, many, done = (w.label() for _ in range(5))
+    w.branch(_small(w, work), few, more)
     w.begin(few)
     _call(w, loops, _NAMES, "%add")
+    w.jump(done)
+    w.begin(more)
+    w.branch(_is_outer(w, dtype), outer, many)
+    w.begin(outer)
+    _outer(w, dtype)
     w.jump(done)
     w.begin(many)
     w.take(w.set(f"lshr i64 {work}, 2"))
@@ -410,22 +448,6 @@ def _blas(w: FunctionWriter, function: str, arguments: Sequence[str]) -> None:
     symbol = f"@{BLAS_PREFIX}{function}"
     w.module.declare(symbol, f"declare void {symbol}({', '.join(['ptr'] * len(arguments))}) nounwind")
     w.do(f"call void {symbol}({', '.join(f'ptr {a}' for a in arguments)})")
-
-
-def blas_address(name: str) -> int:
-    """The address of a BLAS function (32-bit ints, Fortran's calling convention) in SciPy."""
-    function = name.removeprefix(BLAS_PREFIX)
-    from scipy.linalg import cython_blas  # here because it takes a fifth of a second to load
-
-    capsule = cython_blas.__pyx_capi__[function]
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    signature = get_name(capsule)
-    if b"int *" not in signature:
-        raise InternalError(f"SciPy's {function} has an unknown form: {signature.decode()}")
-    return int(get_pointer(capsule, signature))
 
 
 RULES = {"matmul": _matmul, "matmul_inc": _matmul_inc}

@@ -335,4 +335,5 @@ RULES = {
     "buffer_put": _buffer_put,
     "buffer_inc": _buffer_inc,
     "free": _free,
+    "let_go": lambda w, op: None,  # what holds the array frees it
 }

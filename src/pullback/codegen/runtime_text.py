@@ -2,8 +2,9 @@
 
     POOL    blocks that were given back, kept for the next requests        LINK    header, and the context's list
 
-The header of an allocation lies before its first byte: at -40 how many owners it has, -32 the next and -24 the previous
-allocation of the list, -16 what malloc returned, -8 the size.
+The header of an allocation lies before its first byte: at -40 how many owners it has, -32 the next one of the list, -24
+the address of the pointer to this one (in the context, or at -32 of the one before), -16 what malloc returned, -8 the
+size.
 """
 
 from __future__ import annotations
@@ -11,29 +12,35 @@ from __future__ import annotations
 from pullback.codegen import abi
 
 __all__ = [
-    "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "DETACH", "FREE", "FREE_ALL", "FREE_OWNERS", "LINK", "LIVE",
-    "PEAK", "POLL", "POOL", "RECORDS", "REFILL", "RELEASE", "RETAIN", "TABLE_GROW", "WORK", "allocator", "grow",
-    "on_stack", "power", "power_overflows", "reserve", "stack_switch",
+    "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "COUNT_WORK", "DETACH", "FREE", "FREE_ALL", "FREE_OWNERS",
+    "LINK", "LIVE", "PEAK", "POLL", "POOL", "RECORDS", "REFILL", "RELEASE", "RETAIN", "TABLE_GROW", "WORK",
+    "allocator", "grow", "on_stack", "power", "power_overflows", "reserve", "stack_switch",
 ]  # fmt: skip
 
 REFILL = 1 << 20  # fuel after a poll: some milliseconds of work
 # Headers, and the lists of malloc, are seen by no other code: to LLVM they are not accessible memory.
 ALLOCATOR_ATTRIBUTES = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
 
-# Process-wide counts, all i64: of memory (byte offsets in pb.memory) and of work (in pb.work, see `abi`).  Compiled
-# code runs with the GIL held, so plain additions do.
+# Process-wide counts, all i64: of memory (byte offsets in pb.memory) and of work (in pb.work, see `abi`).
 BYTES, COUNT, LIVE, PEAK = 0, 8, 16, 24
 COUNTERS = "@pb.memory = global [4 x i64] zeroinitializer\n"
 WORK = "@pb.work = global [2 x i64] zeroinitializer\n"
+COUNT_WORK = """
+define internal void @pb.count_work(i64 %offset) nounwind {
+  %cell = getelementptr i8, ptr @pb.work, i64 %offset
+  call void @pb.bump(ptr %cell, i64 1)
+  ret void
+}
+"""
 
-_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 1 << 10, 32 << 20, 128 << 20
+_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 1 << 7, 128 << 20, 128 << 20
 # Size classes: four to each power of two.  The lock is held for a few instructions.
 POOL = f"""
 @pb.pool = internal global [128 x ptr] zeroinitializer
 @pb.pooled = internal global i64 0
 @pb.lock = internal global i32 0
 
-define internal {{i64, i64}} @pb.size_class(i64 %total) nounwind memory(none) {{
+define internal {{i64, i64}} @pb.size_class(i64 %total) alwaysinline nounwind memory(none) {{
   %less = sub i64 %total, 1
   %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
   %shift = sub i64 61, %zeros
@@ -49,7 +56,7 @@ define internal {{i64, i64}} @pb.size_class(i64 %total) nounwind memory(none) {{
   ret {{i64, i64}} %both
 }}
 
-define internal void @pb.acquire() nounwind {{
+define internal void @pb.acquire() alwaysinline nounwind {{
 entry:
   br label %try
 try:
@@ -60,13 +67,13 @@ done:
   ret void
 }}
 
-define internal i1 @pb.is_pooled(i64 %total) nounwind memory(none) {{
+define internal i1 @pb.is_pooled(i64 %total) alwaysinline nounwind memory(none) {{
   %past = sub i64 %total, {_POOLED_FROM}
   %pooled = icmp ule i64 %past, {_POOLED_TO - _POOLED_FROM}
   ret i1 %pooled
 }}
 
-define internal ptr @pb.take(i64 %total, i1 %zeroed) nounwind {{
+define internal ptr @pb.take(i64 %total, i1 %zeroed) alwaysinline nounwind {{
   %pooled = call i1 @pb.is_pooled(i64 %total)
   br i1 %pooled, label %look, label %fresh
 look:
@@ -97,15 +104,17 @@ fresh:
   br i1 %zeroed, label %zeros, label %any
 zeros:
   %z = call ptr @calloc(i64 1, i64 %size)
+  call void @pb.advise(ptr %z, i64 %size)
   ret ptr %z
 any:
   %a = call ptr @malloc(i64 %size)
+  call void @pb.advise(ptr %a, i64 %size)
   ret ptr %a
 done:
   ret ptr %found
 }}
 
-define internal void @pb.give(ptr %raw, i64 %total) nounwind {{
+define internal void @pb.give(ptr %raw, i64 %total) alwaysinline nounwind {{
   %pooled = call i1 @pb.is_pooled(i64 %total)
   br i1 %pooled, label %look, label %release
 look:
@@ -136,23 +145,22 @@ release:
 
 
 def _add(name: str, offset: int, amount: str) -> str:
-    """Text that adds to a count of memory; `%<name>1` is the sum."""
+    """Text that adds to a count of memory."""
     return f"""\
   %{name} = getelementptr i8, ptr @pb.memory, i64 {offset}
-  %{name}0 = load i64, ptr %{name}
-  %{name}1 = add i64 %{name}0, {amount}
-  store i64 %{name}1, ptr %{name}
+  call void @pb.bump(ptr %{name}, i64 {amount})
 """
 
 
 LINK = f"""
-define internal ptr @pb.link(ptr %context, ptr %raw, i64 %bytes) nounwind {{
+define internal ptr @pb.link(ptr %context, ptr %raw, i64 %bytes) alwaysinline nounwind {{
 entry:
   %none = icmp eq ptr %raw, null
   br i1 %none, label %out, label %some
 some:
   %after = getelementptr i8, ptr %raw, i64 103
   %data = call ptr @llvm.ptrmask.p0.i64(ptr %after, i64 -64)
+  %locked = call i1 @pb.lock_lists()
   %head = getelementptr i8, ptr %context, i64 {abi.LIST}
   %next = load ptr, ptr %head
   %owners = getelementptr i8, ptr %data, i64 -40
@@ -162,7 +170,7 @@ some:
   %p3 = getelementptr i8, ptr %data, i64 -8
   store i64 1, ptr %owners
   store ptr %next, ptr %p0
-  store ptr null, ptr %p1
+  store ptr %head, ptr %p1
   store ptr %raw, ptr %p2
   store i64 %bytes, ptr %p3
   store ptr %data, ptr %head
@@ -175,18 +183,22 @@ some:
   %count1 = add i64 %count0, 1
   store i64 %count1, ptr %count
 {_add("total", BYTES, "%bytes")}{_add("number", COUNT, "1")}{_add("live", LIVE, "%bytes")}\
+  %now = load i64, ptr %live
   %peak = getelementptr i8, ptr @pb.memory, i64 {PEAK}
   %peak0 = load i64, ptr %peak
-  %peak1 = call i64 @llvm.smax.i64(i64 %peak0, i64 %live1)
+  %peak1 = call i64 @llvm.smax.i64(i64 %peak0, i64 %now)
   store i64 %peak1, ptr %peak
   %last = icmp eq ptr %next, null
-  br i1 %last, label %out, label %back
+  br i1 %last, label %linked, label %back
 back:
   %n1 = getelementptr i8, ptr %next, i64 -24
-  store ptr %data, ptr %n1
+  store ptr %p0, ptr %n1
+  br label %linked
+linked:
+  call void @pb.unlock_lists(i1 %locked)
   br label %out
 out:
-  %result = phi ptr [ null, %entry ], [ %data, %some ], [ %data, %back ]
+  %result = phi ptr [ null, %entry ], [ %data, %linked ]
   ret ptr %result
 }}
 """
@@ -215,20 +227,20 @@ entry:
   %none = icmp eq ptr %data, null
   br i1 %none, label %out, label %some
 some:
+  %locked = call i1 @pb.lock_lists()
   %p0 = getelementptr i8, ptr %data, i64 -32
   %p1 = getelementptr i8, ptr %data, i64 -24
   %next = load ptr, ptr %p0
-  %previous = load ptr, ptr %p1
-  %first = icmp eq ptr %previous, null
-  %before = getelementptr i8, ptr %previous, i64 -32
-  %head = getelementptr i8, ptr %context, i64 {abi.LIST}
-  %place = select i1 %first, ptr %head, ptr %before
+  %place = load ptr, ptr %p1
   store ptr %next, ptr %place
   %last = icmp eq ptr %next, null
-  br i1 %last, label %out, label %back
+  br i1 %last, label %cut, label %back
 back:
   %n1 = getelementptr i8, ptr %next, i64 -24
-  store ptr %previous, ptr %n1
+  store ptr %place, ptr %n1
+  br label %cut
+cut:
+  call void @pb.unlock_lists(i1 %locked)
   br label %out
 out:
   ret void
@@ -260,9 +272,20 @@ entry:
   br i1 %none, label %out, label %some
 some:
   %place = getelementptr i8, ptr %data, i64 -40
+  %others = load atomic i64, ptr @pb.threads monotonic, align 8
+  %alone = icmp eq i64 %others, 0
+  br i1 %alone, label %plain, label %shared
+plain:
   %owners = load i64, ptr %place
-  %rest = sub i64 %owners, 1
-  store i64 %rest, ptr %place
+  %rest0 = sub i64 %owners, 1
+  store i64 %rest0, ptr %place
+  br label %both
+shared:
+  %before = atomicrmw sub ptr %place, i64 1 acq_rel
+  %rest1 = sub i64 %before, 1
+  br label %both
+both:
+  %rest = phi i64 [ %rest0, %plain ], [ %rest1, %shared ]
   %last = icmp eq i64 %rest, 0
   br i1 %last, label %drop, label %out
 drop:
@@ -279,9 +302,7 @@ define internal void @pb.retain(ptr %data) {ALLOCATOR_ATTRIBUTES} {{
   br i1 %none, label %out, label %some
 some:
   %place = getelementptr i8, ptr %data, i64 -40
-  %owners = load i64, ptr %place
-  %more = add i64 %owners, 1
-  store i64 %more, ptr %place
+  call void @pb.bump(ptr %place, i64 1)
   br label %out
 out:
   ret void
@@ -438,29 +459,44 @@ out:
   ret void
 }}
 """
-# No CPython call is made on a private stack.  256 bytes below the caller's stack pointer lie past its red zone.
+# No CPython call is made on a private stack.  256 bytes below the caller's stack pointer lie past its red zone.  A
+# worker thread of a parallel loop has nothing to do with Python; it only looks whether the loop has been stopped.
 POLL = f"""
-define internal void @pb.check_signals(ptr %result) noinline nounwind {{
-  %status = call i32 @PyErr_CheckSignals()
+define internal void @pb.check_signals(ptr %record) noinline nounwind {{
+  %context = load ptr, ptr %record
+  %status = call i32 @pb.relax(ptr %context)
+  %result = getelementptr i8, ptr %record, i64 8
   store i32 %status, ptr %result
   ret void
 }}
 
 define internal i32 @pb.poll(ptr %context) cold {ALLOCATOR_ATTRIBUTES} {{
-  %result = alloca i32
+  %record = alloca [2 x i64], align 16
   %fuel = getelementptr i8, ptr %context, i64 {abi.FUEL}
   store i64 {REFILL}, ptr %fuel
+  %region = getelementptr i8, ptr %context, i64 {abi.REGION}
+  %part = load i64, ptr %region
+  %worker = icmp eq i64 %part, 2
+  br i1 %worker, label %look, label %ask
+look:
+  %stopped = load atomic i32, ptr @pb.loop.stop monotonic, align 4
+  %stop = icmp ne i32 %stopped, 0
+  %quit = select i1 %stop, i32 {abi.EXCEPTION}, i32 {abi.FINE}
+  ret i32 %quit
+ask:
+  store ptr %context, ptr %record
+  %result = getelementptr i8, ptr %record, i64 8
   %place = getelementptr i8, ptr %context, i64 {abi.CALLER_STACK}
   %caller = load ptr, ptr %place
   %here = icmp eq ptr %caller, null
   br i1 %here, label %direct, label %switched
 direct:
-  call void @pb.check_signals(ptr %result)
+  call void @pb.check_signals(ptr %record)
   br label %done
 switched:
   %below = getelementptr i8, ptr %caller, i64 -256
   %top = call ptr @llvm.ptrmask.p0.i64(ptr %below, i64 -64)
-  call void @pb.on_stack(ptr %top, ptr @pb.check_signals, ptr %result)
+  call void @pb.on_stack(ptr %top, ptr @pb.check_signals, ptr %record)
   br label %done
 done:
   %raised = load i32, ptr %result

@@ -4,31 +4,38 @@
     declaration("pb.alloc")   ->  declare noalias ptr @pb.alloc(ptr, i64) ...
 
 A module only declares them, so that a small function is not compiled together with its allocator.  The groups are
-"memory" (see `memory`) and one per dtype of matrices (see `matrix`).
+"memory", "growth", "powers" and "pool" (see `memory`) and one per dtype of matrices (see `matrix`): what no program has
+used yet is not compiled, as the first program waits for it.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
+import pickle
+import re
 from functools import cache
 
+from pullback.codegen import blas_threads, jit, memory, scipy_blas
 from pullback.codegen import cache as store
-from pullback.codegen import jit, memory
 from pullback.codegen.native import BLAS_PREFIX, MATRIX_HELPERS
-from pullback.codegen.support_stacks import relax
 from pullback.codegen.target import fingerprint
-from pullback.runtime import symbols
+from pullback.runtime import budget
 from pullback.types import DType
 
-__all__ = ["address", "declaration", "external", "group_text", "is_shared"]
+__all__ = ["BUDGET", "EXCEEDED", "address", "declaration", "external", "group_text", "is_shared"]
 
-# What `relax` calls: it runs signal handlers, and lets other threads have a turn.
-_RELAX = {
-    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
-    "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
-    "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
-    "clock_gettime": "declare i32 @clock_gettime(i32, ptr)",
-    "QueryPerformanceCounter": "declare i32 @QueryPerformanceCounter(ptr)",
+BUDGET, EXCEEDED = "pb.budget", "pb.exceeded"  # variables of `runtime.budget`
+_CELLS = {BUDGET: budget.WANTED, EXCEEDED: budget.EXCEEDED}
+# Functions that few programs need; the rest of `memory` is the group "memory".
+_GROUPS = {
+    **dict.fromkeys(("pb.ipow.i32", "pb.ipow.i64", "pb.pow_overflows.i32", "pb.pow_overflows.i64"), "powers"),
+    **{f"pb.{kind}_{what}": "growth" for kind in memory.KINDS for what in ("reserve", "grow")},
+    **dict.fromkeys(("pb.table_grow", "pb.records", "pb.free_owners"), "growth"),
+    "pb.parallel": "pool",
 }
+_PLAIN = frozenset({"memory", *_GROUPS.values()})
+_INTERNAL = re.compile(r"define internal (?P<rest>[^@\n]*@(?P<name>[\w.]+)\()")
 # What LLVM calls of its own accord, for copies and fills.
 _BY_LLVM = ("memcpy", "memmove", "memset")
 
@@ -42,6 +49,8 @@ def declaration(name: str) -> str:
     """The line that declares a runtime function."""
     if name in memory.SIGNATURES:
         return memory.SIGNATURES[name]
+    if name in _CELLS:
+        return f"@{name} = external global i64"
     from pullback.codegen import matrix  # not at the top: most code that is kept needs no products
 
     return matrix.signature(name)
@@ -49,26 +58,51 @@ def declaration(name: str) -> str:
 
 def address(name: str) -> int:
     """The address of a runtime function in this process."""
-    group = "memory" if name in memory.SIGNATURES else name.rsplit(".", 1)[1]
-    return _group(group)[name]
+    return _group(_group_of(name))[name]
+
+
+def _group_of(name: str) -> str:
+    return _GROUPS.get(name, "memory") if name in memory.SIGNATURES else name.rsplit(".", 1)[1]
 
 
 def external(name: str) -> int:
     """The address of an external name of a module, in this process."""
+    if name in _CELLS:
+        return ctypes.addressof(_CELLS[name])
     return address(name) if is_shared(name) else memory.external(name.removeprefix("pb.c."))
 
 
 @cache
 def _group(group: str) -> dict[str, int]:
-    text, exports, imports = group_text(group, jit.describe_target().triple)
-    name = store.key("runtime", text, fingerprint())
-    code = store.load(name)
-    if code is None:
-        code = jit.compile_object(text)
-        store.store(name, code)
+    code, exports, imports = _object(group)
     library = jit.link(code, {symbol: _import(symbol) for symbol in imports}, exports)
     _kept.append(library)
+    if group == "memory":
+        _guard_forks(library.addresses["pb.fork"])
     return dict(library.addresses)
+
+
+def _object(group: str) -> tuple[bytes, list[str], list[str]]:
+    """Machine code of a group, with the names it defines and needs.  Where it is kept its text is not even written."""
+    name = store.key("runtime", group, store.compiler_fingerprint(), fingerprint())
+    data = store.load(name)
+    if data is not None:
+        kept: tuple[bytes, list[str], list[str]] = pickle.loads(data)
+        return kept
+    text, exports, imports = group_text(group, jit.describe_target().triple)
+    code = jit.compile_object(text, jit.AS_WRITTEN if group in _PLAIN else jit.Options())
+    store.store(name, pickle.dumps((code, exports, imports)))
+    return code, exports, imports
+
+
+def _guard_forks(address: int) -> None:
+    """A fork finds all locks free: the child has no other thread that could give one back."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    around = ctypes.PYFUNCTYPE(None, ctypes.c_int)(address)
+    os.register_at_fork(
+        before=lambda: around(0), after_in_parent=lambda: around(1), after_in_child=lambda: around(2)
+    )  # fmt: skip
 
 
 _kept: list[jit.Library] = []  # code stays loaded: memory that Python holds may outlive every call
@@ -77,22 +111,19 @@ _kept: list[jit.Library] = []  # code stays loaded: memory that Python holds may
 def _import(name: str) -> int:
     if is_shared(name):
         return address(name)
-    if name in _RELAX:
-        return symbols.address(name)
     if not name.startswith(BLAS_PREFIX):
         return memory.external(name)
-    from pullback.codegen import matrix
-
-    return matrix.blas_address(name)
+    blas_threads.connect()
+    return scipy_blas.address(name.removeprefix(BLAS_PREFIX))
 
 
 def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
     """LLVM text of a group, the names it defines for others, and the names it needs."""
-    if group == "memory":
-        exports = list(memory.SIGNATURES)
-        found = memory.runtime(exports, triple, polls="pb.relax")
-        text, declared = found.functions + relax(triple), dict(found.declarations)
-        declared |= {f"@{name}": line for name, line in _RELAX.items() if f"@{name}(" in text}
+    if group in ("memory", "growth", "powers", "pool"):
+        exports = [name for name in memory.SIGNATURES if _group_of(name) == group]
+        elsewhere = memory.SIGNATURES.keys() - exports
+        found = memory.runtime(exports, triple, elsewhere=elsewhere)
+        text, declared = found.functions, dict(found.declarations)
     else:
         from pullback.codegen import matrix
         from pullback.codegen.writer import ModuleWriter, Options
@@ -102,6 +133,6 @@ def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
         text, exports = matrix.group(module, DType(group))
         declared = {**{f"@{n}": declaration(n) for n in module.helpers if n not in exports}, **module.declarations}
         text += module.metadata()
-    text = text.replace("define internal", "define")
+    text = _INTERNAL.sub(lambda line: line[0] if line["name"] not in exports else f"define {line['rest']}", text)
     needed = [symbol[1:] for symbol in declared if not symbol.startswith("@llvm.")]
     return "\n".join(declared.values()) + "\n" + text + "\n", exports, [*needed, *_BY_LLVM]

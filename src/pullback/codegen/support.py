@@ -8,7 +8,6 @@
     pb.text_call       strings: see `support_texts`
     pb.array           a NumPy array for a result, without a copy
     pb.settle          unlinks the memory handed to Python and frees the rest
-    pb.relax           signals, and a turn for other threads; stands in for PyErr_CheckSignals in polls
     pb.stack_take      a private stack for a recursive program; pb.stack_give returns it
 
 An entry is `ptr (ptr self, ptr args, i64 count, ptr names, ptr cursor)`: a vectorcall with a cursor into the chain, an
@@ -28,24 +27,29 @@ import numpy as np
 from pullback.codegen import abi, jit, memory, shared
 from pullback.codegen import cache as store
 from pullback.codegen.support_arrays import ARRAYS
+from pullback.codegen.support_counts import COUNTS
 from pullback.codegen.support_graphs import GRAPHS
 from pullback.codegen.support_holding import HOLDING
-from pullback.codegen.support_stacks import relax, stack_size, stacks
+from pullback.codegen.support_stacks import stack_size, stacks
 from pullback.codegen.support_texts import TEXTS
 from pullback.codegen.target import fingerprint
 from pullback.runtime import callobject, errors, layout, symbols, texts
 
-__all__ = ["BOUND", "EXPORTS", "address", "addresses", "blocks_in_use", "declared", "text"]
+__all__ = ["BOUND", "EXPORTS", "PARTS", "address", "blocks_in_use", "connect", "declared", "text"]
 
 BOUND = 1 << 62
 """Set in the count of arguments by pb.call_bound: they are all the parameters, keyword-only ones too."""
 
-EXPORTS = (
-    "pb.vectorcall", "pb.call_bound", "pb.bound_miss", "pb.fail", "pb.array", "pb.settle", "pb.relax", "pb.stack_take",
-    "pb.stack_give", "pb.switch", "pb.stack_limit", "pb.blocks", "pb.text_call",
-    "pb.graph_enter", "pb.graph_knows", "pb.graph_place", "pb.graph_keep", "pb.graph_push", "pb.graph_pop",
-    "pb.graph_text", "pb.graph_drop", "pb.image_dropped",
-)  # fmt: skip
+PARTS = {
+    "calls": ("pb.vectorcall", "pb.call_bound", "pb.bound_miss", "pb.fail", "pb.array", "pb.settle",
+              "pb.blocks", "pb.text_call"),
+    "graphs": ("pb.graph_enter", "pb.graph_meet", "pb.graph_knows", "pb.graph_place", "pb.graph_keep", "pb.graph_push",
+               "pb.graph_pop", "pb.graph_text", "pb.set_place", "pb.graph_drop", "pb.image_dropped"),
+    "stacks": ("pb.stack_take", "pb.stack_give", "pb.switch", "pb.stack_limit"),
+}  # fmt: skip
+"""What each part of the library exports.  All programs need the first; the others are compiled for the first program
+that does, as it waits for them."""
+EXPORTS = {name: part for part, names in PARTS.items() for name in names}
 
 _CALLS = f"""
 define ptr @pb.vectorcall(ptr %self, ptr %args, i64 %count, ptr %names) nounwind {{
@@ -149,23 +153,26 @@ _DECLARATIONS = {
     "llvm.smin.i64": "declare i64 @llvm.smin.i64(i64, i64)",
     "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "llvm.prefetch.p0": "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
     "llvm.ptrmask.p0.i64": "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)",
     "llvm.stacksave.p0": "declare ptr @llvm.stacksave.p0()",
 }
 
 
-def text(triple: str, size: int | None = None) -> str:
-    """The module of this library for a system."""
-    helpers = memory.runtime(["pb.on_stack"], triple)
-    systems = (relax(triple), stacks(triple, size or stack_size()), helpers.functions)
-    parts = (_CALLS, _fail(), ARRAYS, GRAPHS, HOLDING, TEXTS, *systems)
-    body = "".join(parts)
-    allocation = ("pb.alloc", "pb.alloc_zeroed", "pb.detach", "pb.release", "pb.free_all")
-    declared = {f"@{name}": shared.declaration(name) for name in allocation}
-    declared |= helpers.declarations
-    for name, line in _DECLARATIONS.items():
-        if f"@{name}(" in body:
-            declared["@" + name] = line
+def text(part: str, triple: str, size: int | None = None) -> str:
+    """The module of a part of this library for a system."""
+    match part:
+        case "calls":
+            body = "".join((_CALLS, _fail(), ARRAYS, TEXTS))
+        case "graphs":
+            body = "".join((COUNTS, GRAPHS, HOLDING))
+        case _:
+            body = stacks(triple, size or stack_size())
+    if "@pb.on_stack(" in body:
+        body += memory.runtime(["pb.on_stack"], triple).functions
+    allocation = ("pb.alloc", "pb.alloc_zeroed", "pb.detach", "pb.release", "pb.free_all", "pb.hold")
+    lines = {name: shared.declaration(name) for name in allocation} | _DECLARATIONS
+    declared = {"@" + name: line for name, line in lines.items() if f"@{name}(" in body}
     data = "".join(f"@{name} = external global %pb.opaque\n" for name in _EXTERNAL_DATA)
     head = "\n".join(declared.values())
     return f'%pb.opaque = type opaque\n{data}{head}\n{body}\n!0 = !{{!"branch_weights", i32 1048575, i32 1}}\n'
@@ -180,32 +187,34 @@ def declared(module: str) -> list[str]:
 def address(name: str) -> int:
     """The address of a function of this library, of CPython, NumPy or the C library."""
     if name in EXPORTS:
-        return addresses()[name]
+        return _library(EXPORTS[name])[name]
     return shared.address(name) if shared.is_shared(name) else symbols.address(name)
 
 
 @cache
-def addresses() -> Mapping[str, int]:
-    """Addresses of the functions above.  Loads the library at the first use and connects call objects with it."""
+def connect() -> None:
+    """Load what every call needs, and tell call objects of it.  Does nothing at the second use."""
     layout.verify()
-    triple = jit.describe_target().triple
-    module = text(triple)
+    callobject.connect(
+        vectorcall=address("pb.vectorcall"), bound_miss=address("pb.bound_miss"), call_bound=address("pb.call_bound")
+    )
+
+
+@cache
+def _library(part: str) -> Mapping[str, int]:
+    """Addresses of the functions of a part, which is loaded or compiled at the first use."""
+    module = text(part, jit.describe_target().triple)
     name = store.key("support", module, fingerprint())
     code = store.load(name)
     if code is None:
-        code = jit.compile_object(module)
+        code = jit.compile_object(module, jit.AS_WRITTEN)
         store.store(name, code)
     imports = {"pb.MISS": id(callobject.MISS), "pb.make_error": id(errors.make_error), "pb.ndarray": id(np.ndarray)}
     imports |= {"pb.new_texts": id(texts.new_texts), "pb.text_dispatch": id(texts.dispatch)}
     imports["pb.keep_text"] = id(texts.Texts.keep)
     imports |= {symbol: address(symbol) for symbol in declared(module)}
-    library = jit.link(code, imports, EXPORTS)
+    library = jit.link(code, imports, PARTS[part])
     _kept.append(library)
-    callobject.connect(
-        vectorcall=library.addresses["pb.vectorcall"],
-        bound_miss=library.addresses["pb.bound_miss"],
-        call_bound=library.addresses["pb.call_bound"],
-    )
     return library.addresses
 
 
@@ -214,4 +223,4 @@ _kept: list[jit.Library] = []  # arrays given to Python are freed by this code: 
 
 def blocks_in_use() -> int:
     """How many blocks of native memory Python's arrays keep alive."""
-    return ctypes.c_int64.from_address(addresses()["pb.blocks"]).value
+    return ctypes.c_int64.from_address(address("pb.blocks")).value

@@ -5,6 +5,8 @@ table of the rows and the objects behind them.  `codegen.graphs` writes what fil
 
     pb.graph_enter(graph, heap, object) -> row      found, or the next row: then the object is kept alive
                                            OTHER    the object has a row of another heap; NO_MEMORY
+    pb.graph_meet(graph, heap, object) -> row       the same for an object in a field of another: if nothing else refers
+                                                    to it, it is not met again, and the map need not know it
     pb.graph_place(graph, heap, row) -> address     of the object behind a row; null: none yet.  Null: no memory
     pb.graph_note(graph, heap, row, object) -> i32  the object, a new one, is what stands behind a row from now on
     pb.graph_keep(graph, object) -> i32             keeps an array alive that a row refers to
@@ -203,6 +205,7 @@ add:
   %full = icmp ne i32 %status, {abi.FINE}
   br i1 %full, label %bad, label %wait
 wait:
+  call void @pb.own(ptr %object)
   %waits = call i32 @pb.graph_push(ptr %graph, i64 %heap, i64 %count)
   %many = icmp ne i32 %waits, {abi.FINE}
   br i1 %many, label %bad, label %note
@@ -215,7 +218,33 @@ note:
   %used = load i64, ptr %at.used
   %used1 = add i64 %used, 1
   store i64 %used1, ptr %at.used
-  call void @Py_IncRef(ptr %object)
+  ret i64 %count
+bad:
+  ret i64 {NO_ROW}
+}}
+
+; one that a field or an item refers to, which are read once.  (If a union tries several members, the object may get
+; two rows: one that nothing refers to, and the one that counts.)
+define i64 @pb.graph_meet(ptr %graph, i64 %heap, ptr %object) nounwind {{
+  %references = load i64, ptr %object
+  %lone = icmp eq i64 %references, 1
+  br i1 %lone, label %add, label %shared
+shared:
+  %found = tail call i64 @pb.graph_enter(ptr %graph, i64 %heap, ptr %object)
+  ret i64 %found
+add:
+  %record = call ptr @pb.graph_heap(ptr %graph, i64 %heap)
+  %at.count = getelementptr i8, ptr %record, i64 {COUNT}
+  %count = load i64, ptr %at.count
+  %status = call i32 @pb.graph_note(ptr %graph, i64 %heap, i64 %count, ptr %object)
+  %full = icmp ne i32 %status, {abi.FINE}
+  br i1 %full, label %bad, label %hold
+hold:
+  call void @pb.own(ptr %object)
+  %waits = call i32 @pb.graph_push(ptr %graph, i64 %heap, i64 %count)
+  %many = icmp ne i32 %waits, {abi.FINE}
+  br i1 %many, label %bad, label %fine
+fine:
   ret i64 %count
 bad:
   ret i64 {NO_ROW}
@@ -287,7 +316,7 @@ put:
   %data = load ptr, ptr %vector
   %place = getelementptr ptr, ptr %data, i64 %count
   store ptr %object, ptr %place
-  call void @Py_IncRef(ptr %object)
+  call void @pb.own(ptr %object)
   %more = add i64 %count, 1
   store i64 %more, ptr %at.count
   br label %out

@@ -1,6 +1,7 @@
 """What a graph keeps alive during a call, and images for longer: a part of the native library (see `support_graphs`).
 
     pb.graph_text(graph, object) -> address         the string of this call that equals a string (`runtime.texts`)
+    pb.set_place(states, size, mask, hash) -> place where a key goes in a set (`prims.prelude.sets`): slots of some size
     pb.graph_drop(graph, heaps)                     lets go of all objects and arrays
     pb.image_dropped(capsule)                       the end of an image of a packed object (see `images`)
 """
@@ -11,6 +12,8 @@ from pullback.codegen import abi
 from pullback.codegen.support_graphs import CONTEXT, COUNT, KEPT, KEPT_COUNT, OBJECTS
 
 __all__ = ["HOLDING"]
+
+_AHEAD = 8  # objects whose counts are fetched before they are needed
 
 HOLDING = f"""
 ; the address of the string of the call that equals a string; 0 on failure
@@ -46,21 +49,60 @@ failed:
   ret i64 0
 }}
 
+define i64 @pb.set_place(ptr %states, i64 %size, i64 %mask, i64 %hash) nounwind memory(argmem: read) {{
+entry:
+  %start = and i64 %hash, %mask
+  br label %jump
+jump:
+  %place = phi i64 [ %start, %entry ], [ %place1, %onward ]
+  %rest = phi i64 [ %hash, %entry ], [ %rest1, %onward ]
+  %far = add i64 %place, 9
+  %inside = icmp ule i64 %far, %mask
+  %last = select i1 %inside, i64 %far, i64 %place
+  br label %look
+look:
+  %k = phi i64 [ %place, %jump ], [ %k1, %next ]
+  %offset = mul i64 %k, %size
+  %at = getelementptr i8, ptr %states, i64 %offset
+  %state = load i64, ptr %at
+  %empty = icmp eq i64 %state, 0
+  br i1 %empty, label %found, label %next
+next:
+  %k1 = add i64 %k, 1
+  %more = icmp ule i64 %k1, %last
+  br i1 %more, label %look, label %onward
+onward:
+  %rest1 = lshr i64 %rest, 5
+  %five = mul i64 %place, 5
+  %one = add i64 %five, 1
+  %sum = add i64 %one, %rest1
+  %place1 = and i64 %sum, %mask
+  br label %jump
+found:
+  ret i64 %k
+}}
+
 define internal void @pb.drop_objects(ptr %data, i64 %count) nounwind {{
 entry:
+  %last = sub i64 %count, 1
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %i1, %step ]
   %done = icmp uge i64 %i, %count
   br i1 %done, label %out, label %look
 look:
+  %later = add i64 %i, {_AHEAD}
+  %soon = call i64 @llvm.smin.i64(i64 %later, i64 %last)
+  %soon.at = getelementptr ptr, ptr %data, i64 %soon
+  %soon.object = load ptr, ptr %soon.at
+  call void @llvm.prefetch.p0(ptr %soon.object, i32 1, i32 3, i32 1)
   %place = getelementptr ptr, ptr %data, i64 %i
   %object = load ptr, ptr %place
   %none = icmp eq ptr %object, null
   br i1 %none, label %step, label %drop
 drop:
   store ptr null, ptr %place
-  call void @Py_DecRef(ptr %object)
+  call void @pb.drop(ptr %object)
   br label %step
 step:
   %i1 = add i64 %i, 1

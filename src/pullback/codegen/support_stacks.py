@@ -1,6 +1,6 @@
-"""The part of the native library that depends on the system: private stacks, and turns for other threads, as LLVM text.
+"""The part of the native library that depends on the system: private stacks, and the GIL in polls, as LLVM text.
 
-    pb.relax() -> i32               PyErr_CheckSignals, and now and then the GIL for a moment; polls call it
+    pb.relax(context) -> i32        PyErr_CheckSignals, and the GIL for other threads; polls call it
     pb.stack_take() -> ptr          the top of a private stack, or null; pb.stack_give returns it
     pb.switch(top, f, argument)     calls f(argument) there
     pb.stack_limit() -> ptr         where there are no private stacks: the lowest address that recursion may reach
@@ -15,13 +15,16 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["GUARD", "has_private_stacks", "relax", "stack_size", "stacks", "system"]
+from pullback.codegen import abi
+
+__all__ = ["GUARD", "advise", "has_private_stacks", "relax", "stack_size", "stacks", "system"]
 
 GUARD = (64 << 10, 256 << 10)
 """At the low end of a private stack: bytes that cannot be touched, and bytes kept for functions without a check."""
 
 _KEPT = 16 << 20  # bytes of a private stack that stay in memory after a deep recursion
-_TURN = 5_000_000  # nanoseconds between turns given to other threads, as CPython's switch interval
+_LARGE = 4 << 20  # bytes of a block from which on large pages are asked for
+_SIGNALS = 30_000_000  # nanoseconds after which a call without the GIL looks at signals again
 
 
 def system(triple: str) -> str:
@@ -37,7 +40,10 @@ def has_private_stacks(triple: str) -> bool:
 
 
 def relax(triple: str) -> str:
-    """Signals, then a turn for other threads if the last one was long enough ago."""
+    """Signals, and the GIL given away by calls that have done some work already: from their first poll on.
+
+    A call without the GIL takes it back for a moment to look at signals, but not at every poll.
+    """
     if system(triple) == "windows":
         # Ticks of 100 ns.
         clock = """  %fine = call i32 @QueryPerformanceCounter(ptr %time)
@@ -53,26 +59,57 @@ def relax(triple: str) -> str:
   %scaled = mul i64 %seconds, 1000000000
   %now = add i64 %scaled, %nanoseconds"""
     return f"""
-@pb.turn = internal global i64 0
-
-define i32 @pb.relax() nounwind noinline {{
+define internal i32 @pb.relax(ptr %context) nounwind noinline {{
   %time = alloca [2 x i64]
+{clock}
+  %saved_at = getelementptr i8, ptr %context, i64 {abi.THREAD}
+  %saved = load ptr, ptr %saved_at
+  %held = icmp eq ptr %saved, null
+  %last_at = getelementptr i8, ptr %context, i64 {abi.CLOCK}
+  br i1 %held, label %look, label %free
+free:
+  %last = load i64, ptr %last_at
+  %passed = sub i64 %now, %last
+  %due = icmp ugt i64 %passed, {_SIGNALS}
+  br i1 %due, label %take, label %out
+take:
+  call void @pb.hold(ptr %context)
+  br label %look
+look:
+  store i64 %now, ptr %last_at
   %status = call i32 @PyErr_CheckSignals()
   %bad = icmp ne i32 %status, 0
-  br i1 %bad, label %out, label %look
-look:
-{clock}
-  %last = load i64, ptr @pb.turn
-  %passed = sub i64 %now, %last
-  %due = icmp ugt i64 %passed, {_TURN}
-  br i1 %due, label %turn, label %out
-turn:
-  store i64 %now, ptr @pb.turn
-  %thread = call ptr @PyEval_SaveThread()
-  call void @PyEval_RestoreThread(ptr %thread)
+  br i1 %bad, label %raised, label %leave
+leave:
+  call void @pb.release_gil(ptr %context)
   br label %out
 out:
+  ret i32 0
+raised:
   ret i32 %status
+}}
+"""
+
+
+def advise(triple: str) -> str:
+    """Large blocks that are new are to have large pages: the faults of small ones cost more than most kernels.
+
+    NumPy does the same.
+    """
+    head = "\ndefine internal void @pb.advise(ptr %block, i64 %size) nounwind {\n"
+    if system(triple) != "linux":
+        return head + "  ret void\n}\n"
+    return head + f"""\
+  %large = icmp uge i64 %size, {_LARGE}
+  br i1 %large, label %some, label %out
+some:
+  %past = getelementptr i8, ptr %block, i64 4095
+  %page = call ptr @llvm.ptrmask.p0.i64(ptr %past, i64 -4096)
+  %bytes = sub i64 %size, 4096
+  %ignored = call i32 @madvise(ptr %page, i64 %bytes, i32 14)
+  br label %out
+out:
+  ret void
 }}
 """
 

@@ -38,6 +38,7 @@ TEXTS = f"""
 define internal void @pb.text_run(ptr %record) nounwind noinline {{
   %arguments = alloca [{_FIRST + MOST_CELLS} x ptr]
   %context = load ptr, ptr %record
+  call void @pb.hold(ptr %context)
   %spec_at = getelementptr i8, ptr %record, i64 8
   %spec = load ptr, ptr %spec_at
   %size_at = getelementptr i8, ptr %record, i64 16

@@ -61,6 +61,7 @@ class Unpacker:
     borrowed: those reached through something that Python code could change during the call; they need a reference.
     graph: the graph of an entry that takes objects, "" for others.  There it keeps all arrays.
     fixed: lists and dicts of fixed structure.
+    once: this is a field or an item of an object, which is read once.
     """
 
     text: Text
@@ -70,9 +71,12 @@ class Unpacker:
     arrays: list[str] = field(default_factory=list)
     borrowed: list[str] = field(default_factory=list)
     fixed: list[str] = field(default_factory=list)
+    once: bool = False
 
     def value(self, type_: Type, value: str, changeable: bool = False) -> list[str]:
         """The pieces of a value of that type; `changeable`: the caller does not hold the object itself."""
+        if not isinstance(type_, Ref | Union):
+            self.once = False  # what several fields may hold is read several times, with all inside
         match type_:
             case Complex(Number(dtype, weak), _):
                 return self._complex(dtype, weak, value)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import types as python_types
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING
 
 from pullback.codegen import abi
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["reference", "string", "union"]
 
-_CLASSES = {"list": list, "tuple": tuple, "dict": dict, "cell": python_types.CellType}
+_CLASSES = {
+    "list": list, "tuple": tuple, "dict": dict, "cell": python_types.CellType, "set": set, "frozenset": frozenset,
+    "deque": deque, "defaultdict": defaultdict, "Counter": Counter, "OrderedDict": OrderedDict,
+}  # fmt: skip
 
 
 def _class_of(shape: HeapShape) -> type:
@@ -32,7 +36,8 @@ def reference(u: Unpacker, type_: Ref, value: str) -> str:
     text = u.text
     number = u.boundary.heap_of(type_)
     u.require_type(_class_of(u.boundary.heaps[number]), value)
-    row = text.call("i64", "pb.graph_enter", f"ptr {u.graph}", f"i64 {number}", f"ptr {value}")
+    function = "pb.graph_meet" if u.once else "pb.graph_enter"
+    row = text.call("i64", function, f"ptr {u.graph}", f"i64 {number}", f"ptr {value}")
     text.require(text.set(f"icmp sge i64 {row}, 0"), u.miss)
     return row
 
@@ -56,9 +61,11 @@ def union(u: Unpacker, type_: Union, value: str) -> list[str]:
     widths = [len(abi.pieces(slot)) for slot in slots(type_)]
     starts = [sum(widths[:i]) for i in range(len(widths))]
     after = text.label()
+    direct = u.once
     members = [(i, member) for i, member in enumerate(type_.members) if not isinstance(member, Unbound)]
     for number, member in members:
         u.miss = text.label() if number != members[-1][0] else miss
+        u.once = direct
         found = u.value(member, value, True)
         targets = [starts[k] + i for k in slot_positions(type_, member) for i in range(widths[k])]
         for target, piece in zip(targets, found, strict=True):

@@ -58,14 +58,19 @@ def wrap(
     triple: str = "",
     attributes: str = "nounwind",
     tables: Mapping[str, Use] = MappingProxyType({}),
+    gives_up: bool = False,
+    inlined: bool = True,
 ) -> Wrapped:
     """The entry for the compiled function of the symbol `core`, whose parameters are those of the boundary.
 
     sites: the checks that may fail in it.  span: where it is defined, for errors that belong to no line of it.
     recursive: its stack may grow deep.  triple: the system; empty for one like Linux on x86-64.
     attributes: of the entry, an LLVM function.  tables: what the program does with its tables.
+    gives_up: it may end as if there were no code for the call (`OVER_BUDGET`).
+    inlined: the compiled function may become part of the entry.
     """
     wrapper = _Wrapper(boundary, core, tuple(sites), span, recursive, triple or "x86_64-unknown-linux-gnu", tables)
+    wrapper.gives_up, wrapper.inlined = gives_up, inlined
     return wrapper.run(attributes)
 
 
@@ -74,6 +79,7 @@ class _Wrapper:
         self, boundary: Boundary, core: str, sites: tuple[abi.ErrorSite, ...], span: Span, recursive: bool, triple: str,
         tables: Mapping[str, Use],
     ) -> None:  # fmt: skip
+        self.gives_up, self.inlined = False, True
         self.boundary = boundary
         self.core = core
         self.sites = sites
@@ -180,6 +186,15 @@ class _Wrapper:
         text.begin("miss")
         if self.boundary.heaps:
             self._free(context, "null")
+        self._pass_on()
+        if self.gives_up:
+            text.begin("over")
+            self._settle(context, "null")
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let the next entry of the chain take the call."""
+        text = self.text
         rest = text.at("%cursor", 8)
         following = text.load("ptr", rest)
         operands = f"ptr %self, ptr %args, i64 %count, ptr %names, ptr {rest}"
@@ -203,15 +218,28 @@ class _Wrapper:
             text.store("ptr", text.call("ptr", "pb.stack_limit"), context, abi.STACK_LIMIT)
         result = abi.result_type(self.gives)
         arguments = text.join([context, *pieces], ["ptr", *abi.all_pieces(self.takes)])
-        got = text.set(f"call {result} {self.core}({arguments})")
+        got = text.set(f"call {result} {self.core}({arguments}){'' if self.inlined else ' noinline'}")
         status = text.set(f"extractvalue {result} {got}, 0")
         results = [text.set(f"extractvalue {result} {got}, {i + 1}") for i in range(len(abi.all_pieces(self.gives)))]
+        self._hold_gil(context)
         self._check(context, status)
         return results
+
+    def _hold_gil(self, context: str) -> None:
+        """Take the GIL back if the call, being long, has given it away."""
+        text = self.text
+        away, after = text.label(), text.label()
+        text.branch(text.set(f"icmp eq ptr {text.load('ptr', context, abi.THREAD)}, null"), after, away)
+        text.begin(away)
+        text.call("void", "pb.hold", f"ptr {context}")
+        text.jump(after)
+        text.begin(after)
 
     def _check(self, context: str, status: str) -> None:
         text = self.text
         text.store("i32", status, self._status())
+        if self.gives_up:
+            text.require(text.set(f"icmp ne i32 {status}, {abi.OVER_BUDGET}"), "over")
         text.require(text.set(f"icmp eq i32 {status}, {abi.FINE}"), "failed")
 
     def _status(self) -> str:
@@ -239,6 +267,7 @@ class _Wrapper:
         text.store("ptr", text.at(text.load("ptr", stack, 8), sum(GUARD)), context, abi.STACK_LIMIT)
         text.store("ptr", text.call("ptr", "llvm.stacksave.p0"), context, abi.CALLER_STACK)
         text.call("void", "pb.switch", f"ptr {stack}", "ptr @pb.body", f"ptr {packed}")
+        self._hold_gil(context)
         text.call("void", "pb.stack_give", f"ptr {stack}")
         text.store("ptr", "null", context, abi.CALLER_STACK)
         self._check(context, text.load("i32", packed, status_at))

@@ -66,10 +66,12 @@ def machine(value: Value) -> Machine:
 class Options:
     """What the text depends on besides the program.
 
-    fastmath: reassociation, contraction and approximate functions are allowed.
+    fastmath: reassociation, contraction and approximate functions are allowed.  parallel: loops over blocks run on
+    several threads.
     """
 
     fastmath: bool = False
+    parallel: bool = False
 
 
 class ModuleWriter:
@@ -83,6 +85,7 @@ class ModuleWriter:
         self.sites: list[abi.ErrorSite] = []
         self.elementary: dict[tuple[str, str], None] = {}
         self.helpers: dict[str, None] = {}  # runtime functions that are called
+        self.blocks: list[str] = []  # functions that are blocks of parallel loops
         self.adds_in_place = False  # does a scalar loop add to elements of arrays
         self._metadata: list[str] = []
         self._memory: dict[str, str] = {}
@@ -159,6 +162,7 @@ class FunctionWriter:
     def __init__(self, module: ModuleWriter, rules: Mapping[str, Rule], otherwise: Rule) -> None:
         self.module = module
         self.costs = module.costs
+        self.shared = False  # is this a block of a parallel loop
         self._rules = rules
         self._otherwise = otherwise
         self.fast = module.options.fastmath
@@ -177,6 +181,13 @@ class FunctionWriter:
         self.kept: set[Value] = set()  # tables whose header is not
         self.roots: dict[str, str] = {}  # of pointers into arrays: the parameter or allocation they come from
         self.fresh: set[str] = set()  # roots that are allocations of this function
+
+    def inner(self) -> FunctionWriter:
+        """A writer for a function that stands for a part of this one."""
+        made = FunctionWriter(self.module, self._rules, self._otherwise)
+        made.shared, made.depth = True, self.depth
+        made.local, made.kept, made.any_order, made.reserved = self.local, self.kept, self.any_order, self.reserved
+        return made
 
     # ------------------------------------------------------------------------------------------------ typed IR
 
@@ -332,9 +343,7 @@ class FunctionWriter:
 
     def count_work(self, cell: int) -> None:
         """Add one to a process-wide count of work, a cell of pb.work."""
-        place = self.offset(self.module.helper("pb.work"), 8 * cell)
-        before = self.set(f"load i64, ptr {place}{CONTEXT}")
-        self.do(f"store i64 {self.set(f'add i64 {before}, 1')}, ptr {place}{CONTEXT}")
+        self.do(f"call void {self.module.helper('pb.count_work')}(i64 {8 * cell})")
 
     def apart(self, first: str, second: str) -> bool:
         """Is it known that two pointers never lie in one array."""

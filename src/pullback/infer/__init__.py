@@ -4,9 +4,11 @@ from collections.abc import Callable
 from types import FunctionType
 
 from pullback.infer import (  # fill the registry
+    checkpointed,
     complex_functions,
     construct,
     container_texts,
+    copying,
     creation,
     derivatives,
     dict_makers,
@@ -23,6 +25,7 @@ from pullback.infer import (  # fill the registry
     math_functions,
     numpy_functions,
     object_texts,
+    parallel,
     python_functions,
     reductions,
     sets,
@@ -42,9 +45,9 @@ __all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session
 
 DEFAULT = Options()
 _MEANINGS = (
-    complex_functions, construct, container_texts, creation, derivatives, dict_makers, dicts, elements, extrema, hashes,
-    iteration, kinds, library, linearized, list_makers, list_methods, math_functions, numpy_functions, object_texts,
-    python_functions, reductions, sets, shapes, stopped, texts,
+    checkpointed, complex_functions, construct, container_texts, copying, creation, derivatives, dict_makers, dicts,
+    elements, extrema, hashes, iteration, kinds, library, linearized, list_makers, list_methods, math_functions,
+    numpy_functions, object_texts, parallel, python_functions, reductions, sets, shapes, stopped, texts,
 )  # fmt: skip
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
+from pullback.infer import stored
 from pullback.infer.calls import call, specialized_for
 from pullback.infer.engine import Code, Frame
-from pullback.infer.lattice import WEAK_BOOL
+from pullback.infer.lattice import WEAK_BOOL, join
 from pullback.infer.made import function
+from pullback.infer.pushes import begin, push
 from pullback.infer.rules import derived, with_back
 from pullback.infer.values import AV, coerce, zero
 from pullback.ir.build import Builder
@@ -62,6 +64,13 @@ class Backward:
             cx.session.codes["sum of references"] = code
         return call(cx, AV(Closure(code, (), "add")), [a, b], {})
 
+    def reject_unnoticed(self, cx: Frame) -> None:
+        """Guard: in a function with a backpropagator, nothing is stored without one."""
+        if stored.stores_unnoticed(cx, cx.e.block):
+            raise cx.error("what is stored here has no backpropagator in the formulation by closures",
+                           "something in this function changes what is stored",
+                           "differentiate it in the default formulation", span=cx.code.untyped.span)  # fmt: skip
+
 
 # ------------------------------------------------------------------------------------------------- the ops one by one
 
@@ -102,6 +111,8 @@ def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
     name, types, results = str(op.attrs["name"]), op.attrs["types"], op.attrs["results"]
     attributes = op.attrs["attributes"]
     assert isinstance(types, tuple) and isinstance(results, tuple) and isinstance(attributes, Mapping)
+    if "memory" in op.attrs:
+        return _stored(cx, op, operands, types)
     nothing = [isinstance(av.type, Zero) for av in operands]
     if any(nothing) and name in _VANISHING:
         return s.zero()
@@ -118,6 +129,24 @@ def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
     tame = name in _LINEAR and all(isinstance(av.type, Tame) for av in operands)
     found = [AV(Tame(_scalar(v.type)) if tame else _of_machine(v.type), (v,)) for v in made.results]
     return found[0] if len(found) == 1 else found
+
+
+def _stored(cx: Frame, op: Op, operands: list[AV], types: tuple[Machine, ...]) -> AV | list[AV]:
+    """A primitive on a table; to add nothing is nothing."""
+    if op.attrs["name"] == "table_inc" and isinstance(operands[1].type, Zero):
+        return []
+    values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
+    found = [AV(_of_machine(v.type), (v,)) for v in stored.access(cx, op, values)]
+    return found[0] if len(found) == 1 else found
+
+
+def _twins(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    stored.twins(cx, op)
+    return []
+
+
+def _as_made(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    return operands[-1]
 
 
 def _share(
@@ -165,10 +194,12 @@ def _back_of(cx: Frame, op: Op, operands: list[AV]) -> AV:
     # What it computes is needed for the shapes of cotangents only: the pull does it again, and passes merge the two.
     forward = cx.e.append(get("call"), values, attrs={"callee": spec.name}, types=outputs)
     cotangents = _cotangents(cx, sensitivity, AV(spec.result, tuple(forward.results)))
-    places = tuple(i for i, machine in enumerate(outputs) if is_float(machine))
+    places = tuple(cotangents)
+    if not places:
+        return nothing
     attrs: dict[str, object] = {"callee": spec.name, "wrt": wrt, "outputs": places, "seeded": True}
     found = [_gradient_slot(values[i]) for i in wrt]
-    request = cx.e.append(get("value_and_grad"), [*values, *cotangents], attrs=attrs, types=[*outputs, *found])
+    request = cx.e.append(get("value_and_grad"), [*values, *cotangents.values()], attrs=attrs, types=[*outputs, *found])
     parts = dict(zip(wrt, request.results[len(outputs) :], strict=True))
     position, shares = 0, []
     for av in given:
@@ -193,13 +224,15 @@ def _leaf(value: Value | None, kind: Type) -> AV:
     return AV(_of_machine(value.type), (value,))
 
 
-def _cotangents(cx: Frame, sensitivity: AV, result: AV) -> list[Value]:
-    """One per float among the machine values of a result, zeros where there is none."""
-    whole = s.filled(cx, sensitivity, result)
-    found: list[Value] = []
-    for leaf, value in zip(machine.flat_sensitivity(cx, whole, result.type), result.values, strict=True):
-        if value.type is not None and is_float(value.type):
-            found.append(zero(cx.e, value.type) if isinstance(leaf.type, Zero) else leaf.value)
+def _cotangents(cx: Frame, sensitivity: AV, result: AV) -> dict[int, Value]:
+    """Those of the floats among the machine values of a result that have one, by number."""
+    found: dict[int, Value] = {}
+    leaves = machine.flat_sensitivity(cx, sensitivity, result.type)
+    for place, (leaf, value) in enumerate(zip(leaves, result.values, strict=True)):
+        if value.type is None or not is_float(value.type) or isinstance(leaf.type, Zero):
+            continue
+        whole = s.filled(cx, leaf, AV(_of_machine(value.type), (value,)))  # zero on some paths only
+        found[place] = zero(cx.e, value.type) if isinstance(whole.type, Zero) else whole.value
     return found
 
 
@@ -282,6 +315,7 @@ def _level(op: Op) -> int:
 
 
 def _flat(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    join(operands[0].type, _type(op))  # what the function with a backpropagator makes lies where the function's does
     return machine.flat(cx, coerce(cx.e, operands[0], _type(op)), _type(op))
 
 
@@ -305,4 +339,6 @@ MEANINGS: dict[str, Meaning] = {
     "py.injected": _injected, "py.environment": _environment, "py.opened": _opened,
     "py.is_environment": _is_environment, "py.filled": _filled, "py.flat": _flat, "py.regrouped": _regrouped,
     "py.flat_sensitivity": _flat_sensitivity, "py.regrouped_sensitivity": _regrouped_sensitivity,
+    "py.twins": _twins, "py.as_made": _as_made, "py.push": push,
+    "py.stepped": begin,
 }  # fmt: skip

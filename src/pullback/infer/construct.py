@@ -16,13 +16,13 @@ from typing import Any
 
 from pullback.infer import enums
 from pullback.infer.advice import nearest
-from pullback.infer.binding import bind_to, pack_dict, pack_tuple
+from pullback.infer.binding import bind_to, pack_dict
 from pullback.infer.bound import apply_to
 from pullback.infer.calls import CALLS, call
 from pullback.infer.classes import bound_member, function_of, instance_class, is_generated, is_named_tuple, member
 from pullback.infer.engine import Frame
 from pullback.infer.exceptions import construct, is_by_value, set_arguments
-from pullback.infer.heaps import Heap, allocate, heap_of, heap_of_type, read, write
+from pullback.infer.heaps import Heap, allocate, heap_of, write
 from pullback.infer.initialised import Initialised, initialised
 from pullback.infer.names import default_value
 from pullback.infer.object_writes import assign
@@ -202,45 +202,6 @@ def _replace(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> 
     return call(cx, AV(Class(cls)), [], {**{name: attribute(cx, subject, name) for name in kept}, **keywords})
 
 
-def _as_tuple(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """dataclasses.astuple(obj) of an object whose fields hold no others"""
-    return pack_tuple(list(_field_values(cx, "astuple", arguments).values()))
-
-
-def _as_dict(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """dataclasses.asdict(obj)"""
-    return pack_dict(_field_values(cx, "asdict", arguments))
-
-
-def _field_values(cx: Frame, name: str, arguments: Sequence[AV]) -> dict[str, AV]:
-    (subject,) = arguments
-    cls = instance_class(subject.type)
-    if cls is None or not dataclasses.is_dataclass(cls):
-        raise cx.type_error(f"{name}() should be called on dataclass instances", f"this is {show(subject.type)}")
-    values = {item.name: attribute(cx, subject, item.name) for item in fields_of(cls)}
-    deep = [field for field, av in values.items() if not isinstance(av.type, Number | Constant | Str | NoneType)]
-    if deep:
-        raise cx.error(f"{name}() of {cls.__name__} is not supported", f"{deep[0]} is {show(values[deep[0]].type)}",
-                       "write out the fields")  # fmt: skip
-    return values
-
-
-def _copy(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """copy.copy(obj): a new object with the same fields"""
-    (subject,) = arguments
-    cls = instance_class(subject.type)
-    heap = heap_of_type(subject.type)
-    if cls is None or heap is None:
-        raise cx.error(f"copy.copy of {show(subject.type)} is not supported", "objects of classes can be copied")
-    found = member(cx, cls, "__copy__")
-    if found is not None:
-        return call(cx, bound_member(cx, subject, cls, found, "__copy__"), [], {})
-    row = allocate(cx, heap)
-    for name in list(heap.representative.fields):
-        write(cx, heap, row, name, read(cx, heap, subject.value, name))
-    return AV(heap.type, (row,))
-
-
 # ---------------------------------------------------------------------------------------------- named tuples
 
 
@@ -343,8 +304,8 @@ def _partial(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> 
 
 CALLS[Class] = call_class
 HANDLERS.update({
-    "dataclasses.replace": _replace, "dataclasses.astuple": _as_tuple, "dataclasses.asdict": _as_dict,
-    "copy.copy": _copy, "functools.partial": _partial, "object.__init__": _nothing,
+    "dataclasses.replace": _replace,
+    "functools.partial": _partial, "object.__init__": _nothing,
     "object.__init_subclass__": _nothing, "object.__setattr__": _assign, "namedtuple._replace": _named_replace,
     "namedtuple._asdict": _named_dict, "namedtuple._make": _named_make,
 })  # fmt: skip

@@ -82,9 +82,16 @@ def sizes_of(cx: Frame, shape: AV, dtype: DType) -> list[Value]:
 
 def empty(cx: Frame, sizes: Sequence[Value], dtype: DType, name: str = "array_empty") -> AV:
     """A fresh array of these sizes."""
-    numbers = [cx.literals.get(size) for size in sizes]
-    ones = known_ones([number == 1 if isinstance(number, int) else None for number in numbers])
+    ones = known_ones([_is_one(cx, size) for size in sizes])
     return AV(Array(dtype, len(sizes), True, ones=ones), (cx.e(name, *sizes, dtype=dtype),))
+
+
+def _is_one(cx: Frame, size: Value) -> bool | None:
+    """Is a size 1, where that is known: from the program, or as the size of another array's axis."""
+    number = cx.literals.get(size)
+    if isinstance(number, int):
+        return number == 1
+    return False if size in cx.not_one else None
 
 
 def filled(cx: Frame, sizes: Sequence[Value], dtype: DType, number: AV) -> AV:

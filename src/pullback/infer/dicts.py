@@ -87,7 +87,7 @@ FEW = 8  # entries that are searched one by one (`prims.prelude.dicts`)
 def _indexed(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """indexed(...): dicts given by Python, among the arguments and below them, come without an index: make those."""
     for heap in reachable([av.type for av in arguments]):
-        if heap.kind == "dict" and heap_of_type(heap.known("entries")) is not None:
+        if heap.kind in DICTS and heap_of_type(heap.known("entries")) is not None:
             each(cx, cx.e("table_length", table_of(cx, heap)), lambda k, heap=heap: _index(cx, AV(heap.type, (k,))))  # type: ignore[misc]
     return AV(NONE)
 

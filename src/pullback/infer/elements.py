@@ -2,6 +2,7 @@
 
     for x in a          ->      (a[0], b0), (a[1], b1), ...         bk(d): the sensitivity of a of which element k has d
     for i, x in enumerate(a)    ((0, a[0]), c0), ...                ck(d): (bk of part 1 of d, zero)
+    for x in l, of a heap       (l[0], b0), (l[1], b1), ...         bk(d): zero, and the cell of the twin gets d
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pullback.infer.binding import pack_tuple
-from pullback.infer.engine import Code, Frame
+from pullback.infer.engine import Branch, Code, Frame
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.loops import PAIRED, Iterable, iterable
+from pullback.infer.lifted import Lifted
+from pullback.infer.loops import PAIRED, Iterable, Steps, iterable
 from pullback.infer.made import back_function
-from pullback.infer.rules import as_whole
+from pullback.infer.rules import apply_with_back, as_whole
 from pullback.infer.sensitivities import sensitive
+from pullback.infer.stored import cells_of, keeps_floats
 from pullback.infer.values import AV, items_of
 from pullback.ir.build import Builder
-from pullback.ir.node import Block, Value
+from pullback.ir.node import Block, Function, Value
+from pullback.ir.show import show_function
+from pullback.ir.walk import free_values
 from pullback.prims.base import get
-from pullback.types import BOOL, I64, Array, Closure, Iterator, List, Number, Scalar, Tuple, show
+from pullback.types import BOOL, I64, Array, Closure, Iterator, List, Number, Scalar, Table, Tuple, show
 
 __all__: list[str] = []
 
@@ -29,22 +34,89 @@ Position = int | Value  # of an element: known while compiling or not
 
 def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
     """The source with pairs in place of its elements, `level` times."""
-    if source.count is None and source.items is None:
-        raise _refused(cx, subject)
 
-    def pair(cx: Frame, element: AV, position: Position) -> AV:
-        back = _back_of(cx, subject, position)
+    def nested(cx: Frame, element: AV, back: AV) -> AV:
         for number in range(level):
             element = pack_tuple([element, back])
             if number + 1 < level:
                 back = _closure(cx, ("outer", number), [back], _outer)
         return element
 
+    if not sensitive(subject.type):
+        if source.items is not None and any(sensitive(item.type) for item in source.items):
+            raise _refused(cx, subject)  # they were read from somewhere
+        return _read(cx, source, nested)
+    if source.count is None and source.items is None:
+        raise _refused(cx, subject)
+
+    def pair(cx: Frame, element: AV, position: Position) -> AV:
+        return nested(cx, element, _back_of(cx, subject, position))
+
     if source.items is not None:
         return replace(source, items=[pair(cx, item, k) for k, item in enumerate(source.items)])
     element = source.element
     assert element is not None
-    return replace(source, element=lambda cx, k: pair(cx, element(cx, k), k), tables=(), steps=None)
+    if source.tables:
+        raise _refused(cx, subject)
+    return replace(source, element=lambda cx, k: pair(cx, element(cx, k), k), steps=None)
+
+
+Nested = Callable[[Frame, AV, AV], AV]
+
+
+def _read(cx: Frame, source: Iterable, nested: Nested) -> Iterable:
+    """Of what has no sensitivity itself: elements are read from cells of heaps, or are ints."""
+    if source.items is not None:
+        return replace(source, items=[nested(cx, item, _closure(cx, "nothing", [], _nothing)) for item in source.items])
+
+    element, steps = source.element, source.steps
+
+    def by_number(cx: Frame, k: Value) -> AV:
+        assert element is not None
+        return nested(cx, *_with_reading(cx, lambda: [element(cx, k)])[0])
+
+    def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+        assert steps is not None
+        found, following = _with_reading(cx, lambda: _flattened(*steps.take(cx, state)))
+        return nested(cx, *found), following
+
+    return replace(
+        source, element=None if element is None else by_number,
+        steps=None if steps is None else Steps(steps.start, steps.more, take),
+    )  # fmt: skip
+
+
+def _flattened(element: AV, following: list[AV]) -> list[AV]:
+    return [element, *following]
+
+
+def _with_reading(cx: Frame, make: Callable[[], list[AV]]) -> tuple[tuple[AV, AV], list[AV]]:
+    """An element with the backpropagator of what read it, and what follows."""
+    branch = cx.branch(make)
+    cx.e.block.ops += branch.block.ops
+    cx.dead = cx.dead or branch.dead
+    element, *following = branch.results
+    if cx.dead or not keeps_floats(cx, branch):
+        return (element, _closure(cx, "nothing", [], _nothing)), following
+    given = [v for v in free_values(Block((), branch.block.ops, element.values)) if not isinstance(v.type, Table)]
+    params = [AV(Number(v.type.dtype, weak=False), (v,)) for v in given if isinstance(v.type, Scalar)]
+    text = show_function(Function("element", Block(given, branch.block.ops, element.values)))
+    key = ("reading", text, cells_of(branch), element.type)
+    code = cx.session.codes.get(key)
+    if code is None:
+        whole = Branch(branch.block, [element], False, branch.emitter)
+        lifted = Lifted(cx, "element", params, whole).function() if len(params) == len(given) else None
+        if lifted is None:
+            raise _refused(cx, element)
+        code = cx.session.codes[key] = Code(lifted, {})
+    _, back = apply_with_back(cx, code, params, 1)
+    return (element, _closure(cx, "reading", [back], _reading)), following
+
+
+def _reading(builder: Builder, captured: Sequence[Value], given: Value) -> Value:
+    """The cell has the sensitivity; what the loop steps through has none."""
+    _emit(builder, "call", [captured[0], given], keywords=())
+    return _emit(builder, "zero")
 
 
 PAIRED.append(_paired)
@@ -90,7 +162,7 @@ def _nothing(builder: Builder, captured: Sequence[Value], given: Value) -> Value
 
 def _back_of(cx: Frame, subject: AV, position: Position) -> AV:
     if not sensitive(subject.type):
-        return _closure(cx, "nothing", [], _nothing)
+        return _of_heap(cx, subject, position)
     match subject.type:
         case Tuple(items) | List(items):
             return _of_item(cx, subject, len(items), position)
@@ -106,6 +178,15 @@ def _back_of(cx: Frame, subject: AV, position: Position) -> AV:
             (inner,) = items_of(subject)
             return _closure(cx, "reversed", [_back_of(cx, inner, _backwards(cx, inner, position))], _reversed)
     raise _refused(cx, subject)
+
+
+def _of_heap(cx: Frame, subject: AV, position: Position) -> AV:
+    """Of what is read from a heap, or is no number with derivative."""
+    source = iterable(cx, subject)
+    if source.element is None:
+        raise _refused(cx, subject)
+    element, k = source.element, position if isinstance(position, Value) else cx.e.integer(position)
+    return _with_reading(cx, lambda: [element(cx, k)])[0][1]
 
 
 def _backwards(cx: Frame, inner: AV, position: Position) -> Position:

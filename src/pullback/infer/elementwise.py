@@ -31,7 +31,9 @@ ScalarRule = Callable[[Frame, Sequence[AV]], AV]
 def array_sizes(cx: Frame, av: AV) -> list[Value]:
     """The sizes of an array's axes."""
     assert isinstance(av.type, Array)
-    return [cx.e("array_size", av.value, axis=axis) for axis in range(av.type.rank)]
+    sizes = [cx.e("array_size", av.value, axis=axis) for axis in range(av.type.rank)]
+    cx.not_one.update(size for axis, size in enumerate(sizes) if av.type.is_one(axis) is False)
+    return sizes
 
 
 @dataclass(frozen=True, slots=True)

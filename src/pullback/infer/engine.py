@@ -112,6 +112,10 @@ class Backward(Protocol):
         """The sum of sensitivities behind references."""
         ...
 
+    def reject_unnoticed(self, cx: Frame) -> None:
+        """Guard: in a function with a backpropagator, nothing is stored without one."""
+        ...
+
 
 @dataclass(eq=False, slots=True)
 class Session:
@@ -146,6 +150,7 @@ class Session:
     guard_count: int = 0
     log: list[str] = field(default_factory=list)
     given_depth: int = 0  # of the nesting of what Python passes
+    performed: dict[Hashable, Op] = field(default_factory=dict)  # for ops with backpropagators, the ops themselves
     backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
 
     @property
@@ -310,7 +315,7 @@ class Session:
         return Session(
             self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families,
             heaps=self.heaps, imported=self.imported, resolved=self.resolved, lenient=lenient, backward=self.backward,
-            handled=self.handled,
+            handled=self.handled, performed=self.performed,
         )  # fmt: skip
 
     def program(self, entry: str) -> Program:
@@ -381,11 +386,13 @@ class Frame:
         self.dead = False
         self.loop_types: dict[Op, list[Type]] = {}
         self.growing: dict[Value, object] = {}  # comprehensions under way
+        self.noticed: set[Op] = set()  # writes to tables that have a backpropagator
         self.changing_loops: set[Op] = set()  # those that change what they run over
         self.facts: dict[Value, Fact] = {}
         self.classes: dict[Value, ClassOf] = {}  # by the tag of what type(x) gave
         self.self_av: AV | None = None
         self.literals: dict[Value, object] = {}
+        self.not_one: set[Value] = set()  # sizes of axes that the array's type says are not 1
         self.argument_values: list[Value] = []  # untyped operands of the call being inferred
 
     def literal_of(self, av: AV) -> object:
@@ -435,6 +442,8 @@ class Frame:
             self.self_av = AV(closure, tuple(v for av in given[:bound] for v in av.values))
             leading, given = given[:captures], given[bound:]
         results, dead = self.run(untyped.body, [*leading, *given])
+        if spec.code.primal is not None and self.session.backward is not None:
+            self.session.backward.reject_unnoticed(self)
         result = NEVER if dead else results[0].type
         if spec.used and self.session.backward is not None:
             result = widen(result, self.session.families)  # the backpropagator holds that of the inner call

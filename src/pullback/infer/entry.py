@@ -20,6 +20,7 @@ from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.given import given_sites, reachable, recall, remember, shapes
 from pullback.infer.hidden import thread_hidden
 from pullback.infer.imports import imported
+from pullback.infer.interleaving import reject_interleaved
 from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type, hold, holds_values
 from pullback.infer.returned import objects_behind
@@ -128,6 +129,7 @@ def _infer_once(session: Session, request: Request) -> Entry:
     order = {where: slots(hidden.type) for where, hidden in session.hidden.items()}
     taken = thread_hidden(program, order, passed)
     reject_replaced(program)
+    reject_interleaved(program)
     name = getattr(request.function, "__name__", "function")
     given = len(request.held.values)
     hidden = tuple(session.hidden.values())
@@ -137,6 +139,7 @@ def _infer_once(session: Session, request: Request) -> Entry:
         guards=tuple(session.guards.values()), result=without_sites(spec.result), keyword_only=request.keyword_only,
         objects=(*objects, *session.objects, *session.resolved.values(), *behind), heaps=shapes(heaps, taken),
         packed=tuple(i for i, value in enumerate(request.arguments) if isinstance(value, Packed)),
+        classes=tuple({heap.python: None for heap in session.heaps.values() if heap.python is not None}),
     )  # fmt: skip
     return Entry(program, boundary)
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.infer.calls import call
+from pullback.infer.creation import empty
 from pullback.infer.elementwise import array_sizes, broadcast, elementwise, reduce_sum
 from pullback.infer.engine import Frame
 from pullback.infer.filling import INDEXED, apart, copy, element, fill
@@ -219,12 +220,12 @@ def _is_mask(index: AV) -> bool:
 
 
 def _fresh(cx: Frame, sizes: Sequence[Value], dtype: DType) -> AV:
-    return AV(Array(dtype, len(sizes), True), (cx.e("array_empty", *sizes, dtype=dtype),))
+    return empty(cx, sizes, dtype)
 
 
 def _count(cx: Frame, array: AV) -> Value:
-    total = cx.e.integer(1)
-    for size in array_sizes(cx, array):
+    total, *others = array_sizes(cx, array) or [cx.e.integer(1)]
+    for size in others:
         total = cx.e("mul", total, size)
     return total
 

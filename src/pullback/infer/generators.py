@@ -18,6 +18,7 @@ from pullback.infer.calls import call, call_bound, call_builtin
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import kind_of
+from pullback.infer.interleaving import beside, collected_apart
 from pullback.infer.protocols import call_special, iterated
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV, items_of
@@ -96,15 +97,20 @@ def _push(cx: Frame, generator: AV, consumer: AV, state: AV) -> list[AV] | None:
     elif generator.type.kind == "zip":
         parts = items_of(_zipped(cx, parts))
     function, *arguments = parts
-    result = call_bound(cx, function, [*arguments, consumer, state])
+    if generator.type.kind == "zip":
+        result = beside(cx, lambda: call_bound(cx, function, [*arguments, consumer, state]))
+    else:
+        result = call_bound(cx, function, [*arguments, consumer, state])
     return None if cx.dead else items_of(result)
 
 
 def _zipped(cx: Frame, parts: Sequence[AV]) -> AV:
     """zip(...) as a generator: one of its parts pushes, the rows of the others are in lists before it and after it."""
     position = next(i for i, part in enumerate(parts) if is_pushed(part.type))
-    before = [collected(cx, part) if is_pushed(part.type) else part for part in parts[:position]]
-    after = [collected(cx, part) if is_pushed(part.type) else part for part in parts[position + 1 :]]
+    waiting = collected_apart(cx, [p for p in parts[position + 1 :] if is_pushed(p.type)], lambda p: collected(cx, p))
+    lists = iter(waiting)
+    before, rest = parts[:position], parts[position + 1 :]
+    after = [next(lists) if is_pushed(part.type) else part for part in rest]
     kind = {(False, False): "alone", (False, True): "first", (True, False): "last", (True, True): "later"}
     rows = [[collected(cx, call_builtin(cx, "builtins.zip", group, {}))] if group else [] for group in (before, after)]
     name = f"pullback.zip_{kind[bool(before), bool(after)]}"

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
@@ -32,6 +33,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.filling import copy
 from pullback.infer.made import back_function, function
+from pullback.infer.planting import ByTables, concerned, lift_gradient
 from pullback.infer.rules import TARGETS
 from pullback.infer.values import AV, items_of
 from pullback.ir.build import Builder
@@ -85,6 +87,7 @@ def _gradient_code(
         emit = _emitter(builder)
         value, back = _with_back(builder, params)
         seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
+        builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
         parts = emit("call", back, seed, keywords=())
         found = [emit("gradient_like", emit("part", parts, index=1 + i), params[1 + i]) for i in positions]
         result = found[0] if single else emit("tuple", *found)
@@ -109,8 +112,36 @@ def _gradient_call(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV
 
 
 def _grad(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> AV:
+    options = dict(type_.options)
+    positions = argument_positions(cx, target, options, len(bound))
+    if concerned([bound[position].type for position in positions]):
+        return _by_objects(cx, type_, target, bound, positions)
     code, operands = _gradient_call(cx, type_, target, bound)
     return call(cx, AV(Closure(code, (), code.name)), operands, {})
+
+
+def _by_objects(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV], positions: Sequence[int]) -> AV:
+    """A gradient by the floats in objects: a function of these floats stands in for the function."""
+    options = dict(type_.options)
+    lifted = lift_gradient(cx, target, bound, positions)
+    if isinstance(lifted, ByTables) or options.get("has_aux"):
+        raise _no_objects(cx)
+    stated = (("argnums", tuple(lifted.positions)),)
+    inner = replace(type_, kind="value_and_grad", function=lifted.target.type, options=stated)
+    code, operands = _gradient_call(cx, inner, lifted.target, lifted.bound)
+    found = call(cx, AV(Closure(code, (), code.name)), operands, {})
+    if cx.dead:
+        return found
+    value, parts = items_of(found)
+    gradients = lifted.gradients(cx, positions, items_of(parts), [])
+    result = gradients[0] if is_single(options) else pack_tuple(gradients)
+    return pack_tuple([value, result]) if type_.kind == "value_and_grad" else result
+
+
+def _no_objects(cx: Frame) -> Exception:
+    return cx.error("a gradient by trees and lists of objects has no backpropagator in the formulation by closures",
+                    "this cannot be differentiated by closures",
+                    "differentiate it in the default formulation")  # fmt: skip
 
 
 def _grad_with_back(
@@ -124,6 +155,8 @@ def _grad_with_back(
     target, bound = target_of(cx, AV(type_.function, callee.values), arguments, {})
     if len(bound) != len(arguments):
         return None
+    if concerned([av.type for av in bound]):
+        raise _no_objects(cx)
     code, _ = _gradient_call(cx, type_, target, bound)
     return code, [AV(type_.function, callee.values), *bound]  # not a wrapper of it: its sensitivity is the callee's
 
@@ -150,6 +183,7 @@ def _pull(count: int, has_aux: bool) -> object:
     builder = Builder(Block([*inside, given]))
     emit = _emitter(builder)
     back, value, *primals = inside
+    builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
     parts = emit("call", back, emit("cotangent", given, value, has_aux=has_aux), keywords=())
     found = [emit("gradient_like", emit("part", parts, index=1 + i), x) for i, x in enumerate(primals)]
     builder.block.results = [emit("tuple", *found)]
@@ -157,6 +191,8 @@ def _pull(count: int, has_aux: bool) -> object:
 
 
 def _vjp(cx: Frame, target: AV, bound: Sequence[AV], has_aux: bool) -> AV:
+    if concerned([av.type for av in bound]):
+        raise _no_objects(cx)
     code = _vjp_code(cx, len(bound), has_aux=has_aux)
     return call(cx, AV(Closure(code, (), "vjp")), [AV(Builtin("pullback.vjp")), target, *bound], {})
 

@@ -90,8 +90,12 @@ class Heap:
 
     def __str__(self) -> str:
         """The name of the table."""
-        heap = self.representative
-        return f"{heap.title}_{heap.number}".replace(".", "_")
+        return self.representative.own_name
+
+    @property
+    def own_name(self) -> str:
+        """The name of the table as long as the heap is none with another."""
+        return f"{self.title}_{self.number}".replace(".", "_")
 
     @property
     def python(self) -> type | None:

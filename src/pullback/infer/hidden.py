@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from pullback.diagnostic import InternalError
+from pullback.infer.stored import add_layouts, cleared_by, made_by, resolve_twins, twin_of
 from pullback.infer.table_gradients import Tables, resolve
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import substitute
@@ -31,6 +33,7 @@ def thread_hidden(
     `passed` that it needs.  The names of these."""
     needs = _transitive(program)
     tables = [where for needed in needs.values() for where in needed if _is_table(where)]
+    add_layouts(program, [where[1] for where in tables])
     order = {**order, **{where: (Table(where[1]),) for where in sorted(set(tables))}}
     every = [(where, i) for where, machine in order.items() for i in range(len(machine))]
     taken: set[str] = set()
@@ -64,6 +67,8 @@ def _make_tables(entry: Function, keys: list[Key], passed: Collection[str]) -> s
     for param, (where, _) in zip(params, keys, strict=True):
         assert _is_table(where)
         name = where[1]
+        if twin_of(name) is not None:
+            raise InternalError(f"nothing makes the twin {name}")
         if name in passed:
             body.params.append(param)
             taken.add(name)
@@ -84,15 +89,27 @@ def _transitive(program: Program) -> dict[str, set[object]]:
     for name, function in program.functions.items():
         needs[name] = {op.attrs["key"] for op in function.body.walk() if op.name == "hidden"}
         calls[name] = {str(op.attrs["callee"]) for op in _callees(function.body)}
+    twins = {where for needed in needs.values() for where in needed if _is_table(where) and twin_of(where[1])}
+    for name, function in program.functions.items():
+        needs[name] |= cleared_by(function.body, twins)
     changed = True
     while changed:
         changed = False
         for name, callees in calls.items():
             before = len(needs[name])
             for callee in callees:
-                needs[name] |= needs.get(callee, set())
+                for where in needs.get(callee, set()):
+                    needs[name].add(_base(where) if made_by(program.functions[name].body, where) else where)
             changed = changed or len(needs[name]) != before
     return needs
+
+
+def _base(where: object) -> object:
+    """The table of which a twin is made."""
+    assert _is_table(where)
+    found = twin_of(where[1])
+    assert found is not None
+    return "table", found[0]
 
 
 def _rewrite(
@@ -102,20 +119,30 @@ def _rewrite(
     params = {key: Value(order[key[0]][key[1]], "hidden") for key in wanted}
     mapping: dict[Value, Value] = {}
     _strip(function.body, params, mapping)
+    made: dict[Key, Value] = {}
     for op in _callees(function.body):
         callee = str(op.attrs["callee"])
-        extra = [params[key] for key in every if key[0] in needs[callee]]
+        passed_on = [key for key in every if key[0] in needs[callee]]
+        for key in passed_on:
+            if key not in params and key not in made:
+                made[key] = Value(order[key[0]][key[1]], "twin")
+        extra = [params[key] if key in params else made[key] for key in passed_on]
         if extra and op.name != "pullback":
             position = _arguments(op)
             op.operands[position:position] = extra
     own = {key[0][1]: value for key, value in params.items() if _is_table(key[0])}
+    twins = {key[0][1]: value for key, value in made.items() if _is_table(key[0])}
+    resolve_twins(function.body, tables.program, own, twins)
     resolve(function.body, replace(tables, own=own), mapping)
     substitute(function.body, mapping)
     function.body.params += list(params.values())
 
 
 def _arguments(op: Op) -> int:
-    """How many operands are arguments of the callee (a jvp has tangents after them)."""
+    """How many operands are arguments of the callee (tangents or cotangents may come after them)."""
+    outputs = op.attrs.get("outputs")
+    if op.attrs.get("seeded") and isinstance(outputs, tuple):
+        return len(op.operands) - len(outputs)
     if op.name != "jvp":
         return len(op.operands)
     wrt, twins = op.attrs["wrt"], op.attrs.get("tables", ())

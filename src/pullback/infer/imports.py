@@ -11,7 +11,7 @@ of content comes here again.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable
 from enum import Enum
 from types import CellType, FunctionType
@@ -35,6 +35,7 @@ from pullback.types import (
     DType,
     List,
     Number,
+    Text,
     Tuple,
     Type,
 )  # fmt: skip
@@ -54,6 +55,10 @@ _ROWS = ("field", "item")
 """How the sites of lists begin that stand in rows: these lists are always rows themselves."""
 
 _PLAIN = (float, bool, type(None))
+_COLLECTIONS: dict[type, str] = {
+    set: "set", frozenset: "frozenset", deque: "deque", defaultdict: "defaultdict", Counter: "Counter",
+    OrderedDict: "OrderedDict",
+}  # fmt: skip
 
 Site = tuple[Any, ...]
 
@@ -108,6 +113,8 @@ class Importer:
             return self._list(value, where, site, depth)
         if kind is dict:
             return self._dict(value, where, site, depth)
+        if kind in _COLLECTIONS:
+            return self._collection(value, where, site)
         if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self._tuple(value, where, site, depth)
         if isinstance(value, Enum) and self.resolve is not None:
@@ -194,12 +201,12 @@ class Importer:
         items = tuple(self._type(item, f"{where}[{k!r}]", (*site, k), inner) for k, item in value.items())
         return Dict(tuple(value), items, frozenset({("dict", site)}))
 
-    def _dict_heap(self, value: Any, where: str, site: Site) -> Type:
+    def _dict_heap(self, value: Any, where: str, site: Site, kind: str = "dict") -> Type:
         """A dict that compiled code keeps as rows."""
         if id(value) in self.fixed:
             raise Changed([self.fixed[id(value)][1]])
-        heap = self._heap("dict", site)
-        entries, places = self._heap("entries", ("dict", site)), self._heap("places", ("dict", site))
+        heap = self._heap(kind, site)
+        entries, places = self._heap("entries", (kind, site)), self._heap("places", (kind, site))
         self.known[id(value)] = value, heap
         heap.learn("entries", entries.type)
         heap.learn("places", places.type)
@@ -233,12 +240,12 @@ class Importer:
         self.open.remove(id(value))
         return List(items, frozenset({("list", site)}))
 
-    def _list_heap(self, value: Any, where: str, site: Site) -> Type:
-        """A list that compiled code keeps as rows."""
+    def _list_heap(self, value: Any, where: str, site: Site, kind: str = "list") -> Type:
+        """A list or deque that compiled code keeps as rows."""
         if id(value) in self.fixed:  # what was met as a fixed structure elsewhere is a reference there as well
             raise Changed([self.fixed[id(value)][1]])
-        heap = self._heap("list", site)
-        items = self._heap("items", ("list", site))
+        heap = self._heap(kind, site)
+        items = self._heap("items", (kind, site))
         self.known[id(value)] = value, heap
         heap.learn("items", items.type)
         heap.learn("length", WEAK_INT)
@@ -252,6 +259,44 @@ class Importer:
             value = list({type(item): item for item in value}.values())  # one of each type tells all
         for i, item in enumerate(value):
             heap.learn("item", self._field(item, f"{where}[{i}]", inner))
+
+    # ------------------------------------------------------------------------------------------------ collections
+
+    def _collection(self, value: Any, where: str, site: Site) -> Type:
+        """Sets and the containers of `collections`, which are always rows."""
+        kind = _COLLECTIONS[type(value)]
+        if kind in ("set", "frozenset"):
+            return self._set(value, where, site, kind)
+        if kind == "deque":
+            found = self._list_heap(value, where, site, kind)
+            for name in ("front", "most"):
+                self.known[id(value)][1].learn(name, WEAK_INT)
+            return found
+        found = self._dict_heap(value, where, site, kind)
+        if kind == "defaultdict":
+            self.known[id(value)][1].learn("factory", self._field(value.default_factory, where, _inner(site)))
+        return found
+
+    def _set(self, value: Any, where: str, site: Site, kind: str) -> Type:
+        heap, slots = self._heap(kind, site), self._heap("slots", (kind, site))
+        self.known[id(value)] = value, heap
+        heap.learn("table", slots.type)
+        for name in ("mask", "fill", "used", "finger"):
+            heap.learn(name, WEAK_INT)
+        self.waiting.append((self._keys, (value, slots, where, site)))
+        return heap.type
+
+    def _keys(self, value: Any, heap: Heap, where: str, site: Site) -> None:
+        kinds = set(map(type, value))
+        if not kinds <= {int, bool, str}:  # the hashes of others are not CPython's
+            reason = "a set whose items are not all ints or strings"
+            raise Unsupported(where, reason, f"pass list({where}), and write set(...) in the function")
+        for kind in kinds:
+            heap.learn("key", Text() if kind is str else WEAK_INT if kind is int else Number(DType.BOOL))
+        for item in (item for item in value if not _fit([item])):
+            self._field(item, where, _inner(site))  # says that it is too large
+        for name in ("hash", "state"):
+            heap.learn(name, WEAK_INT)
 
     def _field(self, value: object, where: str, site: Site) -> Type:
         """The type of what stands in a row."""

@@ -15,6 +15,7 @@ from pullback.infer.calls import call
 from pullback.infer.engine import Frame
 from pullback.infer.generators import is_pushed
 from pullback.infer.heaps import allocate, heap_of, heap_of_type, kind_of, read, write
+from pullback.infer.interleaving import collected_apart
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.loops import ITERABLES, ITERATORS, Iterable, Later, Steps, force, iterable, lazily, steps_of
 from pullback.infer.numbers import as_number, convert
@@ -52,6 +53,22 @@ def sequence_of(cx: Frame, av: AV) -> AV:
     if items is not None:
         return _tuple(items)
     return call(cx, prelude(cx, "pullback.as_list"), [av], {})
+
+
+def _ahead(cx: Frame, av: AV) -> AV:
+    """`sequence_of` where Python would step through the iterable later."""
+    if not is_pushed(av.type):
+        return sequence_of(cx, av)
+    (found,) = collected_apart(cx, [av], lambda part: sequence_of(cx, part), alone=True)
+    return found
+
+
+def _tee(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """tee(iterable, n): iterators over one list."""
+    found = _given(cx, "tee", arguments, keywords, ("iterable", "n"), 1)
+    count = _literal_int(cx, "tee", "n", found["n"]) if "n" in found else 2
+    values = _ahead(cx, found["iterable"])
+    return _tuple([_iter(cx, [values], {}) for _ in range(count)])
 
 
 def _tuple(items: Sequence[AV]) -> AV:
@@ -176,6 +193,10 @@ def _accumulate(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) 
         if _is_none(function):
             return run(cx, "summed_from", source, initial)
         return run(cx, "accumulated_from", source, function, initial)  # type: ignore[arg-type]
+    if is_pushed(source.type):
+        if _is_none(function):
+            return run(cx, "summed_as_given", source)
+        return run(cx, "accumulated_as_given", source, function)  # type: ignore[arg-type]
     values = sequence_of(cx, source)
     if isinstance(values.type, Tuple) and not values.type.items:
         return values
@@ -216,11 +237,13 @@ def _repeating(cx: Frame, parts: Sequence[AV]) -> Iterable:
 
 def _cycle(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     (source,) = arguments
-    return run(cx, "cycle", sequence_of(cx, source))
+    return run(cx, "cycled_as_given", source) if is_pushed(source.type) else run(cx, "cycle", sequence_of(cx, source))
 
 
 def _pairwise(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     (source,) = arguments
+    if is_pushed(source.type):
+        return run(cx, "pairwise_as_given", source)
     return run(cx, "pairwise", sequence_of(cx, source))
 
 
@@ -278,12 +301,12 @@ def _places(name: str, more: str) -> Handler:
 
 def _groupby(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = _given(cx, "groupby", arguments, keywords, ("iterable", "key"), 1)
-    values = sequence_of(cx, found["iterable"])
+    values = _ahead(cx, found["iterable"])
     return run(cx, "grouped_alike", values) if _is_none(found.get("key")) else run(cx, "grouped", values, found["key"])
 
 
 def _zip_longest(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    parts = [sequence_of(cx, source) for source in arguments]
+    parts = [_ahead(cx, source) for source in arguments]
     parts.append(keywords.get("fillvalue", AV(NONE)))
     return AV(Iterator("zip_longest", tuple(p.type for p in parts)), _flat(parts))
 
@@ -392,5 +415,5 @@ HANDLERS.update({
     "itertools.zip_longest": _zip_longest, "itertools.combinations": _places("combinations", "combinations_more"),
     "itertools.permutations": _places("permutations", "permutations_more"),
     "itertools.combinations_with_replacement": _places("combinations_with_replacement", "repeated_more"),
-    "itertools.chain.from_iterable": _through("chain_from", 1, 1),
+    "itertools.chain.from_iterable": _through("chain_from", 1, 1), "itertools.tee": _tee,
 })  # fmt: skip

@@ -74,7 +74,9 @@ _HEAPS: dict[str, type] = {
     "list": list, "dict": dict, "set": set, "tuple": tuple, "frozenset": frozenset, "defaultdict": defaultdict,
     "Counter": Counter, "OrderedDict": OrderedDict, "deque": deque, "record": tuple,
 }  # fmt: skip
-_ITERATORS = {"enumerate": enumerate, "zip": zip, "reversed": reversed, "map": map, "filter": filter}
+_ITERATORS = {
+    "enumerate": enumerate, "zip": zip, "reversed": reversed, "map": map, "filter": filter, "prange": range,
+}  # fmt: skip
 
 
 def class_of_type(type_: Type) -> type | None:

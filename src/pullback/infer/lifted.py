@@ -1,4 +1,4 @@
-"""The typed ops of an operation on scalars as a function of untyped IR, whose primitives J knows one by one.
+"""The typed ops of an operation on scalars and cells as a function of untyped IR, whose primitives J knows one by one.
 
     x / y      check (ne y 0); div x y      ->      py.prim{check}(py.prim{ne}(y, 0.0)); py.prim{div}(x, y)
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from pullback.infer.engine import Branch, Frame, Specialization
 from pullback.infer.made import function
+from pullback.infer.stored import MEMORY
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Value
@@ -21,7 +22,7 @@ __all__ = ["Lifted"]
 
 
 class Lifted:
-    """The typed ops of an operation on scalars as a function of untyped IR, from operands to results."""
+    """The typed ops of an operation on scalars and cells as a function of untyped IR, from operands to results."""
 
     def __init__(self, cx: Frame, name: str, params: Sequence[AV], branch: Branch) -> None:
         self.cx, self.name, self.params, self.branch = cx, name, params, branch
@@ -60,8 +61,10 @@ class Lifted:
             return all(self.simple(inner) for block in op.blocks for inner in block.ops)
         if op.name == "call":
             spec = self.callee(op)
-            return spec is not None and spec.code.python is not None and spec.function is not None
+            return spec is not None and spec.code.python is not None
         prim = op.prim
+        if op.name in MEMORY:
+            return all(isinstance(v.type, Scalar) for v in (*op.operands[1:], *op.results))
         if not isinstance(prim, Prim) or prim.effects - {"raise"} or prim.derivative == "structural":
             return False
         floats = [v for v in (*op.operands, *op.results) if v.type is not None and is_float(v.type)]

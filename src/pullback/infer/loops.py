@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pullback.infer.arithmetic import OVERFLOW
 from pullback.infer.complexes import complex_of, halves
@@ -71,7 +71,7 @@ class Iterable:
 
     tables: the tables whose change makes count and element wrong; a loop that changes one goes by `steps`, and so does
     one over what has no count.  back: the steps in the other direction, of what has them.  later: in place of `items`,
-    some of which are not computed yet.
+    some of which are not computed yet.  attrs: of the loop, as pb.prange and pb.checkpointed ask.
     """
 
     items: Sequence[AV] | None
@@ -81,6 +81,12 @@ class Iterable:
     steps: Steps | None = None
     back: Steps | None = None
     later: Sequence[AV | Later] | None = None
+    attrs: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def parallel(self) -> bool:
+        """Are the trips independent."""
+        return bool(self.attrs.get("parallel"))
 
     @property
     def known(self) -> Sequence[AV | Later] | None:
@@ -191,10 +197,14 @@ def _narrowed(cx: Frame, params: Sequence[Value], test: Branch, carried: list[AV
     return [restrict(cx, av, known[p]) if p in known else av for p, av in zip(params, carried, strict=True)]
 
 
-def _emit_while(cx: Frame, types: Sequence[Type], start: Sequence[AV], test: Branch, step: Branch) -> list[AV]:
+def _emit_while(
+    cx: Frame, types: Sequence[Type], start: Sequence[AV], test: Branch, step: Branch, attrs: Mapping[str, object] = {},
+) -> list[AV]:  # fmt: skip
     blocks = [cx.close(test, [WEAK_BOOL]), cx.close(step, types)]
     init = [v for av, t in zip(start, types, strict=True) for v in coerce(cx.e, av, t).values]
-    op = cx.e.append(get("while"), init, blocks=blocks, types=[m for t in types for m in slots(t)])
+    op = cx.e.append(
+        get("while"), init, attrs=dict(attrs), blocks=blocks, types=[m for t in types for m in slots(t)]
+    )
     return cx.split(types, op.results)
 
 
@@ -214,10 +224,17 @@ def for_loop(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
         whole = collected(cx, subject)
         return [AV(NEVER) for _ in op.results] if cx.dead else for_loop(cx, op, [whole, *start])
     level = op.attrs.get("indexed")
+    before = len(cx.e.block.ops)
     source = iterable(cx, subject) if isinstance(level, int) else lazily(cx, subject)
     if isinstance(level, int):
+        cx.noticed.update(cx.e.block.ops[before:])  # what it does to begin is done already (py.stepped)
         source = PAIRED[0](cx, subject, source, level)
     breaks = bool(op.attrs.get("breaks"))
+    if source.parallel and breaks:
+        raise cx.error(
+            "a loop over prange cannot be left before its last trip", "`break` or `return` in it",
+            "loop over range, or let every trip run and use `if`",
+        )  # fmt: skip
     if source.known is not None:
         return _unrolled(cx, op, source.known, start, breaks)
     if source.count is None:
@@ -359,7 +376,10 @@ def _counted(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
     types, (step,) = _fixpoint(cx, op, start, bodies)
     block = cx.close(step, types)
     init = [v for av, t in zip(start, types, strict=True) for v in coerce(cx.e, av, t).values]
-    result = cx.e.append(get("for"), [source.count, *init], blocks=[block], types=[m for t in types for m in slots(t)])
+    result = cx.e.append(
+        get("for"), [source.count, *init], attrs=dict(source.attrs), blocks=[block],
+        types=[m for t in types for m in slots(t)],
+    )
     return cx.split(types, result.results)
 
 
@@ -393,7 +413,7 @@ def _breaking(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
         return [test, branch]
 
     types, (test, step) = _fixpoint(cx, op, first, bodies)
-    return _emit_while(cx, types, first, test, step)[2:]
+    return _emit_while(cx, types, first, test, step, source.attrs)[2:]
 
 
 # ------------------------------------------------------------------------------------------------ iterables

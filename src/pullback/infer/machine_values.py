@@ -67,6 +67,8 @@ def leaves(cx: Frame, type_: Type) -> list[Type]:
             return leaves(cx, function)
         case Range() | Union():
             return [_leaf(cx, type_, machine) for machine in slots(type_)]
+    if slots(type_) and not sensitive(type_) and all(isinstance(machine, Scalar) for machine in slots(type_)):
+        return [_leaf(cx, type_, machine) for machine in slots(type_)]
     if slots(type_):
         raise cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
                        "this cannot be differentiated by closures",

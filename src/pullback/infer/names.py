@@ -47,11 +47,17 @@ def global_value(cx: Frame, name: str) -> AV:
         return object_value(cx, value, "global", known, name)
     if name in BUILTINS:
         # A global of that name defined later would hide the builtin.
-        if not held.knows(known, name):
-            cx.session.guards[(id(known), name)] = Guard("global", known, name, ABSENT)
+        _guard(cx, "global", known, name, ABSENT)
         return object_value(cx, BUILTINS[name], "", None, name)
     help = nearest(name, [*cx.code.globals, *BUILTINS]) or missing_import(name)
     raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name", help)
+
+
+def _guard(cx: Frame, kind: str, container: Any, key: object, value: object) -> None:
+    """The code holds as long as a place holds this value.  Functions of our own prelude stay as they are."""
+    ours = kind == "global" and str(container.get("__name__")).startswith("pullback.prims.")
+    if not ours and not cx.session.held.knows(container, key):
+        cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
 
 
 def captured_values(cx: Frame) -> list[AV]:
@@ -106,8 +112,8 @@ def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, 
     constant = constant_type(cx, value, label)
     if constant is None:
         return _hidden(cx, value, kind, container, key, label)
-    if kind and kind != "constant" and not cx.session.held.knows(container, key):
-        cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
+    if kind and kind != "constant":
+        _guard(cx, kind, container, key, value)
     return AV(constant, (), value) if type(value) in (str, bool) else AV(constant)
 
 
@@ -129,8 +135,8 @@ def _applied(cx: Frame, value: Any, kind: str, container: Any, key: object, labe
     request = transform_of(value)
     if request is None and not isinstance(value, functools.partial | python_types.MethodType):
         return _hidden(cx, value, kind, container, key, label)
-    if kind and kind != "constant" and not cx.session.held.knows(container, key):
-        cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
+    if kind and kind != "constant":
+        _guard(cx, kind, container, key, value)
     if request is not None:
         name, function, options = request
         inner = object_value(cx, function, "constant", function, None, label)

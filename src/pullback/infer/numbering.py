@@ -23,11 +23,14 @@ from pullback.types import Array, ArrayRef, Box, Dict, DType, List, Number, Ref,
 
 __all__ = [
     "CONTENT", "ENTRY", "Body", "Numbering", "array_value", "columns_of", "element_count", "floats_below",
-    "heap_at_row", "keeps_boxes", "tables_below",
+    "heap_at_row", "holds_keys", "keeps_boxes", "tables_below",
 ]  # fmt: skip
 
 _INT, _BOOL = Number(DType.I64), Number(DType.BOOL)
-CONTENT = {"list": ("items", "length"), "tuple": ("items", "length"), "dict": ("entries", "used")}
+CONTENT = {
+    **dict.fromkeys(("list", "tuple", "deque"), ("items", "length")),
+    **dict.fromkeys(("dict", "defaultdict", "Counter", "OrderedDict"), ("entries", "used")),
+}  # fmt: skip
 """Kinds of objects whose content are rows of another heap: the fields with the first of them, and with their number."""
 
 ENTRY = ("key", "alive")  # fields of the entries of dicts that copies share
@@ -43,7 +46,7 @@ def _below(types: Sequence[Type]) -> list[Heap]:
             case Ref():
                 heap = heap_of_type(type_)
                 assert heap is not None
-                if heap not in found:
+                if heap not in found and not holds_keys(type_):
                     found.append(heap)
                     for _, inner, _ in fields_of(heap):
                         meet(inner)
@@ -54,6 +57,15 @@ def _below(types: Sequence[Type]) -> list[Heap]:
     for type_ in types:
         meet(type_)
     return found
+
+
+def holds_keys(type_: Ref) -> bool:
+    """Is it a set of anything but floats, which derivatives pass by: copies refer to the same one."""
+    heap = heap_of_type(type_)
+    if heap is None or heap.kind not in ("set", "frozenset"):
+        return False
+    slots = heap_of_type(heap.known("table"))
+    return slots is None or not float_columns(slots.known("key"))
 
 
 def floats_below(type_: Type) -> bool:
@@ -203,7 +215,7 @@ class Numbering:
     def _meet(self, cx: Frame, av: AV) -> None:
         """Number the objects that a value refers to, where this has not been done."""
         match av.type:
-            case Ref():
+            case Ref() if not holds_keys(av.type):
                 heap = heap_at_row(av.type)
                 walk = cx.e("add", self.key[0], cx.e.integer(1))  # rows that no walk came to have a zero
                 new = cx.e("ne", read(cx, self.marks[heap], av.value, "walk").value, walk)

@@ -2,7 +2,7 @@
 
     np.sum(a)            one elementwise pass with output "sum"
     np.sum(a, axis=1)    elementwise "inc" into zeros of shape (n, 1), then the axis is dropped
-    np.max(a, axis=0)    the prelude's loop over a with that axis last
+    np.prod(a, axis=0)   the prelude's loop over a with that axis last
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pullback.infer.arithmetic import binary
+from pullback.infer.array_extrema import extrema_along, extremum_of_floats
 from pullback.infer.calls import call
 from pullback.infer.creation import arguments_of, dtype_of, empty
 from pullback.infer.dispatch import dispatch
@@ -121,7 +122,7 @@ def _whole(cx: Frame, kind: str, value: AV, found: Mapping[str, AV]) -> AV:
     if kind == "sum":
         return reduce_sum(cx, value)
     if kind in ("max", "min") and value.type.dtype.is_float:
-        return call(cx, prelude(cx, f"pullback.numpy_{kind}_float"), [_flat(cx, value)], {})  # nan wins
+        return extremum_of_floats(cx, kind, _flat(cx, value))
     if kind in ("max", "min") and value.type.dtype is not DType.BOOL:
         return extremum_of_array(cx, kind, _flat(cx, value))
     extra = [_ddof(cx, found)] if kind in ("var", "std") else []
@@ -153,6 +154,8 @@ def _along(cx: Frame, kind: str, value: AV, axes: Sequence[int], keep: bool, fou
         result = _sum_along(cx, value, axes)
     elif kind == "mean":
         result = _divided(cx, _sum_along(cx, value, axes), value, axes)
+    elif kind in ("max", "min") and value.type.dtype.is_float:  # type: ignore[union-attr]
+        result = extrema_along(cx, kind, value, axes, lambda part: _sum_along(cx, part, axes))
     else:
         result = _by_rows(cx, kind, value, axes, found)
     return result if keep else _dropped(cx, result, axes)

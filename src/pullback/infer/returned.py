@@ -39,7 +39,8 @@ from pullback.types import (
 __all__ = ["objects_behind"]
 
 _RETURNED = (
-    "object", "list", "tuple", "items", "dict", "entries", "places", "set", "frozenset", "slots", "cell",
+    "object", "list", "tuple", "items", "dict", "entries", "places", "set", "frozenset", "slots", "cell", "deque",
+    "defaultdict", "Counter", "OrderedDict",
 )  # fmt: skip
 _KEPT = (Failure, Caught, BoxedFunction, Pullback, Range, Slice, Iterator)
 

@@ -16,15 +16,18 @@ from dataclasses import replace
 from pullback.analysis.alias import written_parameters
 from pullback.infer.adapted import adapted
 from pullback.infer.binding import bind, pack_tuple
-from pullback.infer.calls import call_bound
+from pullback.infer.calls import call, call_bound
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Branch, Code, Frame
+from pullback.infer.heaps import heap_of
 from pullback.infer.lattice import family_of
 from pullback.infer.lifted import Lifted
 from pullback.infer.machine_values import leaves
 from pullback.infer.made import back_function, function, preset
+from pullback.infer.pushes import collecting, reject_pushed
 from pullback.infer.registry import HANDLERS, prelude, row_of
 from pullback.infer.sensitivities import sensitive, unboxed
+from pullback.infer.stored import cells_of, keeps_floats
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -36,6 +39,9 @@ from pullback.types import (
     Builtin,
     Closure,
     Constant,
+    Dict,
+    Iterator,
+    List,
     Never,
     Number,
     Ref,
@@ -53,6 +59,7 @@ __all__ = ["TARGETS", "apply_with_back", "as_whole", "derived", "with_back"]
 Target = Callable[[Frame, AV, Sequence[AV], tuple[str, ...]], tuple[Code, list[AV]] | None]
 TARGETS: dict[type[Type] | str, Target] = {}
 _HELP = "differentiate it in the default formulation"
+_DISPLAYS = frozenset({"py.list", "py.dict", "py.dict_of", "py.set"})
 
 
 def with_back(
@@ -66,13 +73,24 @@ def with_back(
         code = attributes["code"]
         assert isinstance(code, Code)
         return apply_with_back(cx, code, operands, order)
+    if operation == "py.stepped":
+        return _stepped(cx, attributes, operands[0], order)
+    if operation == "py.push":
+        target, *arguments = operands
+        assert isinstance(target.type, Closure) and isinstance(target.type.code, Code)
+        code = derived(cx, target.type.code, order)
+        return _called(cx, AV(replace(target.type, code=code), target.values), arguments, order)
     if operation == "py.call":
         found = _call(cx, attributes, operands, order)
         if found is not None:
             return found
-    if not any(sensitive(av.type) for av in operands):
-        return _directly(cx, operation, attributes, operands, order, count)
-    if any(isinstance(av.type, Union) for av in operands):
+    if operation in _DISPLAYS and operands and "growing" not in attributes:
+        found = _display(cx, operation, attributes, operands, order)
+        if found is not None:
+            return found
+    elif not any(sensitive(av.type) for av in operands):
+        return _unless_stored(cx, operation, attributes, operands, order, count)
+    if operation not in _DISPLAYS and any(isinstance(av.type, Union) for av in operands):
         whole = dispatch(
             cx, operands, lambda cx, one: pack_tuple(_by_type(cx, operation, attributes, one, order, count))
         )
@@ -96,6 +114,26 @@ def _called(
         whole, back = items_of(whole)
         backs.insert(0, back)
     return [whole, *backs]
+
+
+def _stepped(cx: Frame, attributes: Mapping[str, object], subject: AV, order: int) -> list[AV]:
+    """What a loop steps through."""
+    loop = attributes["loop"]
+    assert isinstance(loop, Op)
+    code = collecting(cx, subject, loop)
+    if code is None and isinstance(subject.type, Ref | Iterator):
+        reject_pushed(cx, subject)
+    if code is None and not sensitive(subject.type):  # to begin may move what is stored
+        return _unless_stored(cx, "py.stepped", {}, [subject], order, 1)
+    return apply_with_back(cx, _same(cx) if code is None else code, [subject], order)
+
+
+def _same(cx: Frame) -> Code:
+    """The function of one argument that returns it."""
+    if "same" not in cx.session.codes:
+        param = Value(None, "x")
+        cx.session.codes["same"] = Code(function("same", [param], Builder(Block([param])), [param]), {})
+    return cx.session.codes["same"]
 
 
 def derived(cx: Frame, code: Code, order: int) -> Code:
@@ -169,6 +207,8 @@ def _call_closure(
     """A call of a Python function: of J of it, if each parameter is given by one operand in turn."""
     assert isinstance(callee.type, Closure) and isinstance(callee.type.code, Code)
     code = callee.type.code
+    if code.untyped.attrs.get("generator"):
+        return _kept(cx, callee, arguments, names, order)
     parameters = code.untyped.attrs["parameters"]
     assert isinstance(parameters, tuple)
     kinds = [kind for _, kind, _ in parameters]
@@ -181,6 +221,20 @@ def _call_closure(
     return apply_with_back(
         cx, adapted(cx, callee.type, len(arguments), names), [*items_of(callee), *arguments], order
     )
+
+
+def _kept(
+    cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...], order: int
+) -> list[AV]:
+    """A call of a generator function, which keeps the function and the arguments."""
+    count = len(arguments) - len(names)
+    made = call(cx, callee, arguments[:count], dict(zip(names, arguments[count:], strict=True)))
+    if cx.dead:
+        return []
+    if names or len(items_of(made)) != 1 + len(arguments):
+        raise cx.error("a generator with keywords or defaults has no backpropagator in the formulation by closures",
+                       "this cannot be differentiated by closures", "give every argument by its position")  # fmt: skip
+    return _as_made(cx, made, [callee, *arguments], tuple(range(1 + len(arguments))), order)
 
 
 # ---------------------------------------------------------------------------------------------------- other operations
@@ -197,14 +251,78 @@ def _directly(
     return [*results, *[nothing] * order]
 
 
+def _unless_stored(
+    cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], order: int, count: int
+) -> list[AV]:
+    """The operation itself, if it touches no cell that may have a sensitivity."""
+    branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, count) or [AV(Never())] * count)
+    if not branch.dead and keeps_floats(cx, branch):
+        return _by_type(cx, operation, attributes, operands, order, count)
+    results = _spliced(cx, branch)
+    nothing = AV(Closure(_nothing(cx, len(operands)), (), "back"))
+    return [] if cx.dead else [*results, *[nothing] * order]
+
+
+def _spliced(cx: Frame, branch: Branch) -> list[AV]:
+    """What was tried aside, as what is done."""
+    cx.e.block.ops += branch.block.ops
+    cx.dead = cx.dead or branch.dead
+    return branch.results
+
+
+def _display(
+    cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], order: int
+) -> list[AV] | None:
+    """A list or dict of fixed structure, whose items have sensitivities of their own; None of what lies in a heap."""
+    branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, 1) or [AV(Never())])
+    (made,) = branch.results
+    if branch.dead or not isinstance(made.type, List | Dict):
+        return None
+    places: list[int | None] = list(range(len(operands)))
+    if isinstance(made.type, Dict):
+        keys = attributes.get("keys")
+        named = list(keys) if isinstance(keys, tuple) else [av.type.value for av in operands[::2]]  # type: ignore[union-attr]
+        last = {name: number for number, name in enumerate(named)}  # a repeated key keeps its last value
+        shown = [made.type.keys.index(name) if last[name] == i else None for i, name in enumerate(named)]
+        places = shown if isinstance(keys, tuple) else [place for one in shown for place in (None, one)]
+    _spliced(cx, branch)
+    return _as_made(cx, made, operands, tuple(places), order)
+
+
+def _as_made(
+    cx: Frame, made: AV, operands: Sequence[AV], places: tuple[int | None, ...], order: int
+) -> list[AV]:
+    """A structure with the backpropagators of what it was made of: which of its items each operand is, if any."""
+    key = ("display", places)
+    code = cx.session.codes.get(key)
+    if code is None:
+        params = [Value(None, f"x{i}") for i in range(len(operands) + 1)]
+        builder = Builder(Block(params))
+        result = builder.append_untyped(get("py.as_made"), params, attrs={"places": places})
+        code = cx.session.codes[key] = Code(function("display", params, builder, result.results), {})
+    return apply_with_back(cx, code, [*operands, made], order)  # what answers for the last one is not asked for it
+
+
 def _perform(
     cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], count: int
 ) -> list[AV]:
-    values = [Value() for _ in operands]
-    cx.env.update(zip(values, operands, strict=True))
-    op = Op(get(operation), values, [Value() for _ in range(count)], attributes, span=cx.span)
+    op = _op_of(cx, operation, attributes, len(operands), count)
+    if operation in _DISPLAYS and attributes.get("growing"):
+        heap_of(cx, operation.removeprefix("py.").removesuffix("_of"), (cx.code, op, cx.skeleton, cx.seen_at))
+    cx.env.update(zip(op.operands, operands, strict=True))
     cx.infer_op(op)
     return [] if cx.dead else [cx.env[v] for v in op.results]
+
+
+def _op_of(cx: Frame, operation: str, attributes: Mapping[str, object], operands: int, count: int) -> Op:
+    """The op that stands for the one being inferred: always the same, for it is a site of what it makes."""
+    key = ("performed", cx.code, cx.op, operation, operands)
+    found = cx.session.performed.get(key)
+    if found is None:
+        found = Op(get(operation), [Value() for _ in range(operands)], [Value() for _ in range(count)], attributes)
+        cx.session.performed[key] = found
+    found.span = cx.span
+    return found
 
 
 def _nothing(cx: Frame, count: int) -> Code:
@@ -225,17 +343,20 @@ def _by_type(
     branch = cx.branch(lambda: _perform(cx, operation, attributes, params, count) or [AV(Never())] * count)
     if branch.dead:
         return _directly(cx, operation, attributes, operands, order, count)
-    _refuse_writes(cx, branch, params)
-    if not any(sensitive(av.type) for av in branch.results):
+    stored = keeps_floats(cx, branch)
+    if not stored:
+        _refuse_writes(cx, branch, params)
+    if not stored and not any(sensitive(av.type) for av in branch.results):
         return _directly(cx, operation, attributes, operands, order, count)
     place = cx.span if any(op.name in ("check", "call") for op in branch.block.walk()) else None
-    key = ("operation", place, *_key(cx, operation, attributes, operands))
+    key = ("operation", place, cells_of(branch), *_key(cx, operation, attributes, operands))
     code = cx.session.codes.get(key)
     if code is None:
         lifted = Lifted(cx, operation, params, branch).function()
         if lifted is not None:
             code = cx.session.codes[key] = Code(lifted, {})
         else:
+            _refuse_writes(cx, branch, params)
             code = cx.session.codes[key] = as_whole(cx, operation, attributes, operands, count)
     found = apply_with_back(cx, code, operands, order)
     return [*items_of(found[0]), *found[1:]] if count != 1 and found else found
@@ -265,8 +386,8 @@ def _refuse_writes(cx: Frame, branch: Branch, params: Sequence[AV]) -> None:
     ops = list(branch.block.walk())
     tables = any(isinstance(v.type, Table) for op in ops for v in op.operands)
     if tables or any(isinstance(av.type, Ref) for av in params):
-        raise cx.error("objects, lists and dicts that change have no backpropagator in the formulation by closures",
-                       "this is one", _HELP)  # fmt: skip
+        raise cx.error("what is stored here has no backpropagator in the formulation by closures",
+                       "of objects, lists and dicts only the numbers have one", _HELP)  # fmt: skip
     given = [v for av in params for v in av.values]
     if not any(isinstance(v.type, ArrayRef) for v in given) or not any("write" in op.prim.effects for op in ops):
         return

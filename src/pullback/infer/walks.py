@@ -25,6 +25,7 @@ from pullback.infer.numbering import (
     columns_of,
     element_count,
     heap_at_row,
+    holds_keys,
 )
 from pullback.infer.values import AV, items_of, narrow
 from pullback.ir.node import Value
@@ -45,6 +46,11 @@ from pullback.types import (
 )  # fmt: skip
 
 __all__ = ["Walk"]
+
+_ENTRIES = ("live", "places")  # no places: an index of size 0
+_KEPT = {"dict": _ENTRIES, "Counter": _ENTRIES, "OrderedDict": _ENTRIES, "defaultdict": (*_ENTRIES, "factory"),
+         "deque": ("most",)}  # fmt: skip
+"""Fields of containers, apart from those that say where their content is, that copies of them have too."""
 
 UNLIKE = "a tangent or cotangent must have the structure of its value"
 
@@ -179,9 +185,8 @@ class Walk(Numbering):
             start = cx.e("add", begin, self.ordered(cx, heap, k, "items"))
             first_name, size = CONTENT[heap.kind]
             length = read(cx, heap, old, size)
-            if heap.kind == "dict":
-                write(cx, heap, new, "live", read(cx, heap, old, "live"))
-                write(cx, heap, new, "places", read(cx, heap, old, "places"))  # none: its index has size 0
+            for name in _KEPT.get(heap.kind, ()):
+                write(cx, heap, new, name, read(cx, heap, old, name))
             write(cx, heap, new, first_name, AV(items.type, (start,)))
             write(cx, heap, new, size, length)
             write(cx, heap, new, "capacity", length)
@@ -199,6 +204,8 @@ class Walk(Numbering):
     def _copied(self, cx: Frame, av: AV, first: dict[Heap, Value]) -> list[Value]:
         """The slots of a value with zeros for numbers, and references to copies."""
         match av.type:
+            case Ref() if holds_keys(av.type):
+                return [av.value]
             case Ref():
                 heap = heap_at_row(av.type)
                 return [cx.e("add", first[heap], read(cx, self.marks[heap], av.value, "number").value)]

@@ -57,7 +57,8 @@ class Value:
 class Op:
     """One use of a primitive.  Mutable: passes replace operands and results in place."""
 
-    __slots__ = ("attrs", "blocks", "operands", "prim", "results", "span")
+    # `name` is that of the primitive: it is asked for more often than anything else, so it is not looked up each time.
+    __slots__ = ("_prim", "attrs", "blocks", "name", "operands", "results", "span")
 
     def __init__(
         self,
@@ -76,8 +77,13 @@ class Op:
         self.span = span
 
     @property
-    def name(self) -> str:
-        return self.prim.name
+    def prim(self) -> Primitive:
+        return self._prim
+
+    @prim.setter
+    def prim(self, prim: Primitive) -> None:
+        self._prim = prim
+        self.name = prim.name
 
     @property
     def result(self) -> Value:
@@ -103,10 +109,15 @@ class Block:
 
     def walk(self) -> Iterator[Op]:
         """Every op of the block and of the blocks nested in it, outer ops before inner ones."""
-        for op in self.ops:
-            yield op
-            for block in op.blocks:
-                yield from block.walk()
+        waiting = [iter(self.ops)]
+        while waiting:
+            for op in waiting[-1]:
+                yield op
+                if op.blocks:
+                    waiting += [iter(block.ops) for block in reversed(op.blocks)]
+                    break
+            else:
+                waiting.pop()
 
 
 class Function:

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from pullback.ir.node import Block, Function, Op, Value
 
-__all__ = ["clone_block", "clone_function", "clone_ops", "count_ops", "defined", "free_values", "substitute", "uses"]
+__all__ = [
+    "clone_block", "clone_function", "clone_ops", "count_ops", "defined", "fingerprint", "free_values", "substitute",
+    "uses",
+]  # fmt: skip
 
 
 def defined(block: Block, *, nested: bool = False) -> set[Value]:
@@ -94,3 +97,27 @@ def uses(block: Block) -> dict[Value, int]:
 def count_ops(block: Block) -> int:
     """The number of ops, inner ones included."""
     return sum(1 for _ in block.walk())
+
+
+def fingerprint(function: Function) -> int:
+    """A number that is the same as long as the function is: whatever values are called, attributes included."""
+    numbers: dict[Value, int] = {}
+    seen: list[object] = []
+
+    def note(values: Iterable[Value]) -> None:
+        seen.append(tuple([numbers.setdefault(value, len(numbers)) for value in values]))
+
+    def block(inside: Block) -> None:
+        note(inside.params)
+        for op in inside.ops:
+            seen.append(op.name)
+            note(op.operands)
+            note(op.results)
+            if op.attrs:
+                seen.append(repr(op.attrs))
+            for inner in op.blocks:
+                block(inner)
+        note(inside.results)
+
+    block(function.body)
+    return hash(tuple(seen))

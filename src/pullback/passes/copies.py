@@ -4,16 +4,18 @@
     c = elementwise{new} n, b { yield b }    ->
     use c                                            use b
 
-Only where both are made in one block, all uses of the array read or write elements, and the types are equal.
+Only where both are made in one block, all uses of the array and its views read or write elements, and the types are
+equal.
 """
 
 from __future__ import annotations
 
-from pullback.analysis.effects import elementwise_targets
+from pullback.analysis.effects import VIEWS, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import free_values, substitute
+from pullback.types import ArrayRef
 
-__all__ = ["run"]
+__all__ = ["copied", "run"]
 
 _MAKERS = frozenset({"elementwise", "array_zeros", "array_empty", "matmul"})
 _ELEMENTS = frozenset({
@@ -32,20 +34,28 @@ def _block(block: Block) -> None:
             if op.name != "elementwise":
                 _block(inner)
     uses: dict[Value, list[int]] = {}
+    viewed: dict[Value, Value] = {}
+    yielded = set(block.results)
     for place, op in enumerate(block.ops):
         for value in {*op.operands, *(v for inner in op.blocks for v in free_values(inner))}:
-            uses.setdefault(value, []).append(place)
+            uses.setdefault(viewed.get(value, value), []).append(place)
+        if op.name in VIEWS and isinstance(op.results[0].type, ArrayRef):  # a use of a view is one of the array
+            viewed[op.results[0]] = viewed.get(op.operands[0], op.operands[0])
+    yielded |= {viewed[v] for v in yielded if v in viewed}
     made = {v: op for op in block.ops if op.name in _MAKERS for v in op.results}
-    yielded = set(block.results)
     mapping: dict[Value, Value] = {}
     for place, op in enumerate(block.ops):
-        source = _copied(op)
+        source = copied(op)
         if source is None:
             continue
         first = mapping.get(source, source)
         others = [block.ops[p] for v in {source, first} for p in uses.get(v, ()) if block.ops[p] is not op]
         last = max((p for v in {source, first} for p in uses.get(v, ())), default=place)
-        plain = all(other.name in _ELEMENTS and not (set(_inside(other)) & {source, first}) for other in others)
+        plain = all(
+            (other.name in _ELEMENTS or other.name in VIEWS)
+            and not ({viewed.get(v, v) for v in _inside(other)} & {source, first})
+            for other in others
+        )  # fmt: skip
         if first in made and plain and last == place and source not in yielded and first.type == op.results[0].type:
             mapping[op.results[0]] = first
     if mapping:
@@ -57,7 +67,7 @@ def _inside(op: Op) -> list[Value]:
     return [v for inner in op.blocks for v in free_values(inner)]
 
 
-def _copied(op: Op) -> Value | None:
+def copied(op: Op) -> Value | None:
     """The array of which the op makes a copy."""
     if op.name != "elementwise" or op.attrs["outputs"] != ("new",) or list(elementwise_targets(op)):
         return None

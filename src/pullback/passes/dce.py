@@ -41,7 +41,7 @@ class _Sweep:
                 self.structured(op)
 
     def keeps(self, op: Op) -> bool:
-        if op.name == "free":
+        if op.name in ("free", "let_go"):
             return op.operands[0] in self.values
         return op in self.ops
 

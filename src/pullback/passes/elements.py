@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.analysis.effects import VIEWS
+from pullback.analysis.overlap import Overlap
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.passes.overlap import Overlap
 from pullback.prims import get
 from pullback.types import ArrayRef
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.analysis.effects import CALLS, VIEWS, elementwise_inputs, elementwise_targets, is_reference
+from pullback.analysis.overlap import Overlap
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_ops, uses
-from pullback.passes.overlap import Overlap
 from pullback.prims.base import get
 from pullback.types import ArrayRef
 

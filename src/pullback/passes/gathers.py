@@ -4,7 +4,7 @@
     array_inc v, i, x                      ->        array_inc s, i, x
     s = elementwise{new} n, a, v, b {add; add}
 
-Each reading of an element yields such an array as its sensitivity.
+Each reading of an element yields such an array as its sensitivity.  The sum may be added to an array itself.
 """
 
 from __future__ import annotations
@@ -38,35 +38,44 @@ class _Gathers(Fuser):
 
     def gather(self, block: Block, op: Op) -> None:
         inputs = elementwise_inputs(op)
-        found = {v: parts for v in inputs if (parts := self.additions(block, op, v)) is not None}
-        rest = [v for v in inputs if v not in found]
+        if op.results and _terms(op) == op.blocks[0].params:
+            every = {v: parts for v in inputs if (parts := self.additions(block, op, v, late=False)) is not None}
+            if len(every) == len(inputs):
+                self.into_first(block, op, every)
+                return
+        found = {v: parts for v in inputs if (parts := self.additions(block, op, v, late=True)) is not None}
         if not found:
             return
-        place = block.ops.index(op)
-        if rest:
-            base, tail = op.result, list(found.values())
+        base, moved = _place(op), [part for parts in found.values() for part in parts]
+        rest = [v for v in inputs if v not in found]
+        place = block.ops.index(op) + 1
+        gone = {self.maker[v] for v in found}
+        if not rest and len(_terms(op)) == len(inputs) and not op.results:
+            gone.add(op)  # nothing else is added
+        else:
             _sum_of(op, rest)
-            place += 1
-        else:  # the first of them becomes the sum
-            base = next(iter(found))
-            tail = [parts for v, parts in found.items() if v is not base]
-            block.ops.remove(op)
-            substitute(block, {op.result: base})
-        moved = [added for parts in tail for added in parts]
-        gone = {self.maker[v] for v in found if v is not base}
-        place -= sum(block.ops.index(other) < place for other in (*moved, *gone))
+        moved_or_gone = {*gone, *moved}
+        place -= sum(other in moved_or_gone for other in block.ops[:place])
         block.ops = [other for other in block.ops if other not in gone and other not in moved]
-        renamed = {v: base for v in found if v is not base}
-        for added in moved:
-            added.operands = [renamed.get(v, v) for v in added.operands]
+        for part in moved:
+            part.operands = [base if v in found else v for v in part.operands]
         block.ops[place:place] = moved
 
-    def additions(self, block: Block, op: Op, value: Value) -> list[Op] | None:
-        """What adds to a zeroed array before its only reader, if all that can be done later."""
+    def into_first(self, block: Block, op: Op, found: dict[Value, list[Op]]) -> None:
+        """All are zero but for what is added to them: all that is added to the first of them."""
+        makers = [other for other in block.ops if other in {self.maker[v] for v in found}]
+        base = makers[0].result
+        block.ops = [other for other in block.ops if other is not op and other not in makers[1:]]
+        for part in (part for parts in found.values() for part in parts):
+            part.operands = [base if v in found else v for v in part.operands]
+        substitute(block, {op.result: base})
+
+    def additions(self, block: Block, op: Op, value: Value, *, late: bool) -> list[Op] | None:
+        """What adds to a zeroed array before its only reader; `late`: if all that can be done after it."""
         made = self.maker.get(value)
-        if made is None or made.name != "array_zeros" or made.operands != _sizes(op) or made not in block.ops:
+        if made is None or made.name != "array_zeros" or made not in block.ops or not self.same_size(block, made, op):
             return None
-        if value in block.results or value.type != op.result.type:
+        if value in block.results or value.type != _place(op).type:
             return None
         end = block.ops.index(op)
         start = block.ops.index(made)
@@ -82,21 +91,45 @@ class _Gathers(Fuser):
             parts.append(other)
         if names & set(block.results) or (len(names) > 1 and names & set(op.operands) != {value}):
             return None
-        between = [other for other in block.ops[start:end] if other not in parts]
-        late = all(self.may_move(part, between) for part in parts if part.name == "elementwise")
-        return parts if late else None
+        return parts if not late or all(self.may_be_later(block, part, parts, end) for part in parts) else None
+
+    def same_size(self, block: Block, made: Op, op: Op) -> bool:
+        """Are the sizes the same, perhaps by what was checked before?"""
+        classes: dict[Value, Value] = {}
+
+        def one_of(value: Value) -> Value:
+            while value in classes:
+                value = classes[value]
+            return value
+
+        for check in block.ops[: block.ops.index(op)]:
+            test = self.maker.get(check.operands[0]) if check.name == "check" else None
+            if test is not None and test.name == "eq":
+                first, second = (one_of(v) for v in test.operands)
+                if first is not second:
+                    classes[first] = second
+        pairs = list(zip(made.operands, _sizes(op), strict=False))
+        return len(made.operands) == len(_sizes(op)) and all(one_of(m) is one_of(n) for m, n in pairs)
+
+    def may_be_later(self, block: Block, part: Op, parts: Sequence[Op], end: int) -> bool:
+        """Does nothing change what the part reads before the sum is made."""
+        between = [other for other in block.ops[block.ops.index(part) : end] if other not in parts]
+        if part.name == "matmul_inc":
+            return not any(self.writes(other, part.operands[1:]) for other in between)
+        return part.name != "elementwise" or (part.attrs["outputs"] == ("inc",) and self.may_move(part, between))
 
 
 def _adds(op: Op, names: set[Value]) -> bool:
     """Does the op only add to one of these arrays, or view it."""
-    if op.name == "array_inc":
+    if op.name in ("array_inc", "matmul_inc"):
         return op.operands[0] in names and not names & set(op.operands[1:])
     if op.name == "elementwise":
-        targets = elementwise_targets(op)
+        outputs = op.attrs["outputs"]
+        assert isinstance(outputs, tuple)
+        written = [kind for kind in outputs if kind in ("inc", "set")]
+        added = all(kind == "inc" for kind, v in zip(written, elementwise_targets(op), strict=True) if v in names)
         own = not names & {v for inner in op.blocks for v in free_values(inner)}
-        return (
-            op.attrs["outputs"] == ("inc",) and own and targets[0] in names and not names & set(elementwise_inputs(op))
-        )
+        return added and own and not names & set(elementwise_inputs(op))
     return op.name in VIEWS and op.operands[0] in names
 
 
@@ -104,26 +137,51 @@ def _sizes(op: Op) -> list[Value]:
     return op.operands[: int(str(op.attrs["rank"]))]
 
 
+def _place(op: Op) -> Value:
+    """The array that is made of the sum, or that it is added to."""
+    return op.results[0] if op.results else elementwise_targets(op)[0]
+
+
 def _is_sum(op: Op) -> bool:
-    """A fresh array whose elements are the sum of those of the inputs, each once."""
-    if op.name != "elementwise" or op.attrs["outputs"] != ("new",):
+    """An array whose elements are the sum of those of the inputs, each once, or get that added."""
+    if op.name != "elementwise" or op.attrs["outputs"] not in (("new",), ("inc",)):
         return False
     (body,) = op.blocks
-    used = [v for inner in body.ops for v in inner.operands]
-    results = [v for inner in body.ops for v in inner.results]
-    once = len(used) == len(set(used)) and set(used) == {*body.params, *results[:-1]}
-    return bool(body.ops) and once and body.results == results[-1:] and all(inner.name == "add" for inner in body.ops)
+    adds = [inner for inner in body.ops if inner.name == "add"]
+    used = [v for inner in adds for v in inner.operands]
+    consts = [inner.result for inner in body.ops if inner.name == "const"]
+    results = [inner.result for inner in adds]
+    once = len(used) == len(set(used)) and set(used) == {*body.params, *consts, *results[:-1]}
+    if not body.ops and op.attrs["outputs"] == ("inc",):
+        return len(body.params) == 1 and body.results == body.params
+    return bool(adds) and once and body.results == results[-1:] and len(adds) + len(consts) == len(body.ops)
+
+
+def _terms(op: Op) -> list[Value]:
+    """What is added up: parameters of the block and constants."""
+    (body,) = op.blocks
+    made = {inner.result for inner in body.ops if inner.name == "add"}
+    if not made:
+        return list(body.results)
+    return [v for inner in body.ops if inner.name == "add" for v in inner.operands if v not in made]
 
 
 def _sum_of(op: Op, inputs: Sequence[Value]) -> None:
-    """Let the op be the sum of these inputs alone."""
-    (body,) = op.blocks
+    """Let the op be the sum of these inputs and the constants alone."""
+    (body,), targets = op.blocks, elementwise_targets(op)
     kept = [param for param, v in zip(body.params, elementwise_inputs(op), strict=True) if v in inputs]
-    body.params, body.ops = kept, []
-    total = kept[0]
-    for param in kept[1:]:
-        made = Op(get("add"), [total, param], [Value(total.type)], span=op.span)
+    consts = [inner for inner in body.ops if inner.name == "const"]
+    terms = [*kept, *(inner.result for inner in consts)]
+    body.params, body.ops = kept, consts
+    if not terms:
+        type_ = body.results[0].type
+        zero = Op(get("const"), [], [Value(type_)], {"value": 0.0, "type": type_}, span=op.span)
+        body.ops.append(zero)
+        terms = [zero.result]
+    total = terms[0]
+    for term in terms[1:]:
+        made = Op(get("add"), [total, term], [Value(total.type)], span=op.span)
         body.ops.append(made)
         total = made.result
     body.results = [total]
-    op.operands = [*_sizes(op), *inputs]
+    op.operands = [*_sizes(op), *inputs, *targets]

@@ -6,8 +6,8 @@
       return v
 
 Ops keep the spans of the function they come from.  A function is inlined where it is small or the caller stays within a
-bound, so code grows at most to that bound; one marked `outlined` never is.  `prune` drops functions that the entry does
-not reach.
+bound, so code grows at most to that bound; one marked `outlined` never is, nor is a call marked `checkpoint`.  `prune`
+drops functions that the entry does not reach.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Body:
         name = str(op.attrs["callee"])
         inliner = self.inliner
         function = inliner.program.functions.get(name)
-        if function is None or function.attrs.get("outlined"):
+        if function is None or function.attrs.get("outlined") or op.attrs.get("checkpoint"):
             return False
         recursive = self.decided.get(name)
         if recursive is None:

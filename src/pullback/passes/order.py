@@ -14,10 +14,10 @@ Other sums keep the order that the user wrote.
 
 from __future__ import annotations
 
+from pullback.analysis.overlap import Overlap
 from pullback.analysis.sums import carried_sums
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import substitute, uses
-from pullback.passes.overlap import Overlap
 from pullback.prims.base import Emitter, get
 
 __all__ = ["ANY_ORDER", "REVERSE", "run"]

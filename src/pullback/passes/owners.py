@@ -25,7 +25,7 @@ __all__ = ["Carrier", "Exit", "Survey", "Token"]
 _BORROWING: dict[str, frozenset[int] | None] = {
     "array_size": None, "array_get": None, "array_inc": None, "array_swap": None, "array_same": None,
     "array_overlap": None, "array_contiguous": None, "array_fits": None, "elementwise": None, "matmul": None,
-    "matmul_inc": None, "buffer_get": None, "buffer_inc": None, "buffer_put": frozenset({0}),
+    "matmul_inc": None, "let_go": None, "buffer_get": None, "buffer_inc": None, "buffer_put": frozenset({0}),
 }  # fmt: skip
 
 _SHELVED = ("buffer_put", "buffer_get", "free")
@@ -185,6 +185,7 @@ class Survey:
         self.frees: list[tuple[Block, int, Op]] = []  # of buffers that have a shelf
         self.moves: list[tuple[Block, int, Op]] = []  # of such buffers, in and out of another one
         self.sets: list[tuple[Op, Exit]] = []  # of arrays in tables that own them
+        self.taken: list[tuple[Block, int, Op, Op]] = []  # frees of what was found in a buffer, and what found it
         self.position: dict[Block, int] = {}
         self.current: list[Block] = []
         self.borrowed = [Value(OWNER) for _ in lent_to(function, program)]
@@ -250,6 +251,12 @@ class Survey:
 
     def plain(self, block: Block, op: Op, position: int) -> None:
         borrowing = None if self.keeps_nothing(op) else _BORROWING.get(op.name, frozenset())
+        if op.name in ("free", "let_go"):
+            token = self.owner.get(op.operands[0])
+            fetch = token.fetch if token is not None and token.block is block else None
+            if fetch is not None and fetch.name == "buffer_get":
+                self.taken.append((block, position, op, fetch))
+                return
         if op.operands and op.operands[0] in self.shelves:
             self.shelved(block, op, position)
             borrowing = None if op.name == "buffer_put" and op.operands[2] not in self.shelves else borrowing

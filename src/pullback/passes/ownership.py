@@ -83,7 +83,21 @@ class _Writer:
             function.body.results += self.hand(Exit(function.body, None, survey.returned))
         for token in self.tokens():
             self.settle(token)
+        for taken in survey.taken:
+            self.take(*taken)
         self.insert(function.body)
+
+    def take(self, block: Block, position: int, free: Op, fetch: Op) -> None:
+        """What was found in a buffer is freed: the buffer does not own it any more."""
+        shelf, index = self.survey.shelves[fetch.operands[0]], fetch.operands[1]
+        owner, null = Value(OWNER), Value(OWNER)
+        ops = [
+            Op(get("buffer_get"), [shelf, index], [owner], span=free.span),
+            Op(get("free"), [owner], span=free.span),
+            Op(get("box_null"), (), [null], {"name": OWNER.name}, span=free.span),
+        ]
+        self.before.setdefault(block, {}).setdefault(position, []).extend(ops)
+        free.prim, free.operands = get("buffer_put"), [shelf, index, null]
 
     def replace(self, op: Op, place: Exit) -> None:
         """Hand the owner of an array to the cell that holds it; the one of what was there before is free."""

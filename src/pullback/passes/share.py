@@ -5,7 +5,8 @@
     g = elementwise outputs=(new) (n, x, c) {exp; mul}        elementwise outputs=(set) (n, g, c -> g) {mul}
 
 The later op has a fresh result of the same shape and dtype, so keeping the values takes no memory of its own: this is
-the usual log-sum-exp written by hand.
+the usual log-sum-exp written by hand.  Functions of float32 are kept in an array of their own if need be: they are
+computed in double precision, which takes longer than to store and load four bytes, wherever these are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Hashable
 
 from pullback.analysis.effects import Memory, elementwise_inputs, elementwise_targets, is_reference
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.types import Scalar
+from pullback.types import ArrayRef, DType, Scalar
 
 __all__ = ["run"]
 
@@ -31,7 +32,7 @@ def run(function: Function, program: Program) -> None:
     for block in _blocks(function.body):
         ops = [op for op in block.ops if op.name == "elementwise"]
         for later in ops[1:]:
-            if not _fresh_results(later):
+            if not any(inner.name in EXPENSIVE for inner in later.blocks[0].ops):
                 continue
             memory = memory or Memory(function, program)
             for earlier in ops[: ops.index(later)]:
@@ -56,10 +57,6 @@ def _outputs(op: Op) -> tuple[str, ...]:
 
 def _sizes(op: Op) -> list[Value]:
     return op.operands[: int(str(op.attrs["rank"]))]
-
-
-def _fresh_results(op: Op) -> bool:
-    return "new" in _outputs(op) and "sum" not in _outputs(op)
 
 
 def _keys(op: Op) -> dict[Value, Hashable]:
@@ -87,14 +84,17 @@ def _share(earlier: Op, later: Op, block: Block, memory: Memory) -> bool:
         return False
     inner, source = again[-1]
     number = _place(later, source)
-    if number is None:
-        return False
-    _keep(earlier, later, inner, source, number)
-    return True
+    if number is not None:
+        _keep(earlier, later, inner, source, number)
+    elif source.type == Scalar(DType.F32):
+        _read(later, inner, _put_out(earlier, source))
+    return number is not None or source.type == Scalar(DType.F32)
 
 
 def _place(later: Op, source: Value) -> int | None:
     """The number of a "new" output of the source's dtype."""
+    if "sum" in _outputs(later):
+        return None
     (body,) = later.blocks
     for number, kind in enumerate(_outputs(later)):
         if kind == "new" and body.results[number].type == source.type and isinstance(source.type, Scalar):
@@ -114,21 +114,38 @@ def _written_between(earlier: Op, later: Op, block: Block, memory: Memory) -> bo
 
 def _keep(earlier: Op, later: Op, inner: Op, source: Value, number: int) -> None:
     """The earlier op yields the value as a result, which the later one reads and replaces by its own."""
-    (body,) = later.blocks
-    outputs, rank = list(_outputs(later)), int(str(later.attrs["rank"]))
+    outputs = list(_outputs(later))
     place = sum(1 for kind in outputs[:number] if kind in ("new", "sum"))
     result = later.results.pop(place)
-    targets, inputs = elementwise_targets(later), elementwise_inputs(later)
+    targets = elementwise_targets(later)
     at = sum(1 for kind in outputs[:number] if kind in ("inc", "set"))
     outputs[number] = "set"
+    before = len(later.operands) - len(targets)
+    later.operands = [*later.operands[:before], *targets[:at], result, *targets[at:]]
+    later.attrs = {**later.attrs, "outputs": tuple(outputs), "targets": len(targets) + 1}
+    _read(later, inner, result)
+    _put_out(earlier, source, result)
+
+
+def _read(later: Op, inner: Op, array: Value) -> None:
+    """The op reads the elements of the array where it computed them."""
+    (body,) = later.blocks
     param = Value(inner.result.type, inner.result.name)
     body.ops.remove(inner)
     for op in body.walk():
         op.operands = [param if v is inner.result else v for v in op.operands]
     body.results = [param if v is inner.result else v for v in body.results]
     body.params.append(param)
-    later.operands = [*later.operands[:rank], *inputs, result, *targets[:at], result, *targets[at:]]
-    later.attrs = {**later.attrs, "outputs": tuple(outputs), "targets": len(targets) + 1}
+    before = len(later.operands) - int(str(later.attrs["targets"]))
+    later.operands = [*later.operands[:before], array, *later.operands[before:]]
+
+
+def _put_out(earlier: Op, source: Value, result: Value | None = None) -> Value:
+    """A fresh array with a value of the op's block."""
+    assert isinstance(source.type, Scalar)
+    if result is None:
+        result = Value(ArrayRef(source.type.dtype, int(str(earlier.attrs["rank"])), True), source.name)
     earlier.blocks[0].results.append(source)
     earlier.results.append(result)
     earlier.attrs = {**earlier.attrs, "outputs": (*_outputs(earlier), "new")}
+    return result

@@ -6,7 +6,7 @@
       ...; yield v1, u1                                         ...; yield v1, u1
 
 Found as the largest set of assumptions "this carried array has the sizes of the one it starts from" that every trip
-keeps; sizes are values defined outside the loop.
+keeps; sizes are values defined outside the loop, where they are asked for if nothing has done so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import substitute
-from pullback.types import ArrayRef
+from pullback.prims.base import get
+from pullback.types import I64, ArrayRef
 
 __all__ = ["run"]
 
@@ -50,7 +51,9 @@ class _Sizes:
 
     def block(self, block: Block) -> None:
         outside = dict(self.size_of)
-        for op in block.ops:
+        for op in list(block.ops):
+            if op.name in ("for", "while"):
+                self.ask(block, op)
             if op.name == "for":
                 self.loop(op, op.operands[1:], [op.blocks[0].params[1:]], op.blocks[0])
             elif op.name == "while":
@@ -62,6 +65,15 @@ class _Sizes:
                     self.block(inner)
             self.record(op)
         self.size_of = outside  # sizes that were asked for in the block are not known outside
+
+    def ask(self, block: Block, loop: Op) -> None:
+        """Before a loop: the sizes of the arrays that it starts from."""
+        for value in loop.operands:
+            for axis in range(value.type.rank if isinstance(value.type, ArrayRef) else 0):
+                if self.axis(value, axis) is None:
+                    size = Op(get("array_size"), [value], [Value(I64)], {"axis": axis}, span=loop.span)
+                    block.ops.insert(block.ops.index(loop), size)
+                    self.record(size)
 
     def record(self, op: Op) -> None:
         """What the op says of sizes."""

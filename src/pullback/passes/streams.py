@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.analysis.effects import elementwise_inputs
+from pullback.analysis.effects import elementwise_inputs, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_ops, substitute, uses
 from pullback.passes.fuse import Fuser
 from pullback.types import Scalar
 
 __all__ = ["run"]
+
+_FRESH = frozenset({"array_zeros", "array_empty"})  # nobody can see them yet
 
 
 def run(function: Function, program: Program) -> None:
@@ -35,24 +37,24 @@ class _Streams(Fuser):
         position = 0
         while position < len(block.ops):
             reader = block.ops[position]
-            maker = self.source(block, reader, position) if _only_makes(reader) else None
-            if maker is None:
+            found = self.source(block, reader, position) if _only_adds(reader) else None
+            if found is None:
                 position += 1
                 continue
+            maker, follows = found
             first = block.ops.index(maker)
-            between = block.ops[first + 1 : position]
             self.unite(block, maker, reader)
             block.ops.remove(maker)
-            if not self.may_follow(maker, between):
+            if not follows:
                 block.ops.remove(reader)
                 block.ops.insert(first, reader)
             position = 0
 
-    def source(self, block: Block, reader: Op, position: int) -> Op | None:
-        """A maker of an input, over the same space, that the reader may join."""
+    def source(self, block: Block, reader: Op, position: int) -> tuple[Op, bool] | None:
+        """A maker of an input, over the same space, that the reader may join; whether at the place of the reader."""
         for value in dict.fromkeys(elementwise_inputs(reader)):
             made = self.maker.get(value)
-            if made is None or made is reader or not _only_makes(made) or made not in block.ops[:position]:
+            if made is None or made is reader or not _only_adds(made) or made not in block.ops[:position]:
                 continue
             between = block.ops[block.ops.index(made) + 1 : position]
             if any(isinstance(v.type, Scalar) and v in reader.operands for v in made.results):
@@ -60,8 +62,15 @@ class _Streams(Fuser):
             same = made.operands[: _rank(made)] == reader.operands[: _rank(reader)]
             if not same or self.too_big(made, reader):
                 continue
-            if self.may_follow(made, between) or self.may_precede(reader, made, between):
-                return made
+            if not self.independent(made, reader):
+                continue
+            if self.may_follow(made, between) and (
+                not elementwise_targets(made)
+                or all(other.name in _FRESH or self.may_pass(made, other) for other in between)
+            ):
+                return made, True
+            if not elementwise_targets(reader) and self.may_precede(reader, made, between):
+                return made, False
         return None
 
     def may_follow(self, made: Op, between: Sequence[Op]) -> bool:
@@ -82,7 +91,9 @@ class _Streams(Fuser):
         mapping.update(zip(source.params, params, strict=True))
         copies = clone_ops(source.ops, mapping)
         produced = [mapping.get(v, v) for v in source.results]
-        by_result = dict(zip(made.results, produced, strict=True))
+        kinds, places = made.attrs["outputs"], self.places(made)
+        assert isinstance(kinds, tuple)
+        by_result = {p: v for kind, p, v in zip(kinds, places, produced, strict=True) if kind != "inc"}
         inputs, rename = list(elementwise_inputs(made)), {}
         for param, operand in zip(body.params, elementwise_inputs(reader), strict=True):
             if operand in by_result:
@@ -90,10 +101,9 @@ class _Streams(Fuser):
             else:
                 params.append(param)
                 inputs.append(operand)
-        kinds = made.attrs["outputs"]
-        assert isinstance(kinds, tuple)
-        rows = [row for row in zip(kinds, made.results, produced, strict=True) if row[1] in elsewhere]
-        own = list(zip(reader.attrs["outputs"], reader.results, body.results, strict=True))  # type: ignore[call-overload]
+        all_rows = zip(kinds, places, produced, strict=True)
+        rows = [row for row in all_rows if row[0] == "inc" or row[1] in elsewhere]
+        own = list(zip(reader.attrs["outputs"], self.places(reader), body.results, strict=True))  # type: ignore[call-overload]
         substitute(body, rename)
         body.ops[:0] = copies
         body.params = params
@@ -117,10 +127,10 @@ def _rank(op: Op) -> int:
     return int(str(op.attrs["rank"]))
 
 
-def _only_makes(op: Op) -> bool:
-    """An elementwise op that writes to nothing that was there before."""
+def _only_adds(op: Op) -> bool:
+    """An elementwise op that makes arrays, and perhaps adds to some that were there before."""
     if op.name != "elementwise":
         return False
     outputs = op.attrs["outputs"]
     assert isinstance(outputs, tuple)
-    return all(kind in ("new", "sum") for kind in outputs)
+    return all(kind in ("new", "sum", "inc") for kind in outputs)

@@ -70,7 +70,7 @@ class _Unroller:
             self.small.update(v for v in op.results if isinstance(v.type, ArrayRef))
 
     def wanted(self, op: Op, trips: object) -> bool:
-        if not isinstance(trips, int) or trips > _TRIPS:
+        if not isinstance(trips, int) or trips > _TRIPS or op.attrs.get("parallel"):
             return False
         size = trips * (count_ops(op.blocks[0]) + 1)
         return size <= _MOST or (size <= _MOST_OF_SMALL and self.runs_over_small(op))

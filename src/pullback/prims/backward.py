@@ -22,6 +22,11 @@
                                                    level 0: of a value of the type, 1: of a sensitivity of one
     f = py.function_of{code}()                     a function without captured values
     g = py.derived{code, of}(captures...)          a function with a backpropagator: g(x) is the pair
+    v = py.prim{..., memory: (heap, path)}(row, ...)     the same on a table or one of its twins (`ad.stored`)
+    py.twins{path, zero}() where twins of zeros are made, or (zero) cleared
+    y = py.stepped{loop}(x)                        what a loop steps through: a list of what a generator gives, or x
+    r = py.push(f, x..., consumer, state)          the call of a generator function with what consumes it
+    y = py.as_made{places}(x..., y)                a list or dict: which of its items each operand is, or None
 
 A sensitivity is a number, an array, a tuple (for a tuple, list or dict), an environment (for a function), or zero.
 `py.while{peel}` runs its trips while compiling as long as its condition is known; the elements of `py.for{indexed}` are
@@ -35,14 +40,15 @@ from collections.abc import Mapping, Sequence
 from pullback.ir.build import Builder
 from pullback.ir.node import Op, Value
 from pullback.prims.base import Attrs, Prim, get, register
-from pullback.types import Machine
+from pullback.types import Machine, Table
 
 __all__ = ["NAMES", "lift"]
 
 NAMES = (
     "with_back", "prim", "back_of", "zero", "sum", "part", "injected", "environment", "opened", "is_environment",
     "filled", "seed", "gradient_like", "cotangent", "flat", "regrouped", "flat_sensitivity", "regrouped_sensitivity",
-    "function_of", "apply", "derived", "arity", "kept",
+    "function_of", "apply", "derived", "arity", "kept", "twins", "as_made",
+    "stepped", "push",
 )  # fmt: skip
 
 
@@ -56,10 +62,15 @@ for _name in NAMES:
 
 def lift(builder: Builder, op: Op, values: Mapping[Value, Value]) -> list[Value]:
     """A typed op on scalars as an op of untyped IR; `values` are the untyped ones of its operands."""
+    first, *_ = (*op.operands, None)
+    table = first.type if first is not None and isinstance(first.type, Table) else None
+    given = op.operands if table is None else op.operands[1:]
     attrs: dict[str, object] = {
-        "name": op.name, "attributes": dict(op.attrs), "types": tuple(v.type for v in op.operands),
+        "name": op.name, "attributes": dict(op.attrs), "types": tuple(v.type for v in given),
         "results": tuple(v.type for v in op.results),
     }  # fmt: skip
+    if table is not None:
+        attrs["memory"] = (table.name, ())
     builder.span = op.span if op.span.line else builder.span
-    operands = [values[v] for v in op.operands]
+    operands = [values[v] for v in given]
     return builder.append_untyped(get("py.prim"), operands, attrs=attrs, results=len(op.results)).results

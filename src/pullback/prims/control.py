@@ -2,8 +2,11 @@
 
 `if`, `while`, `for` are described in ir.node.  In addition
 
+    r... = for{parallel}(n, init...) {...}       over prange: its trips are independent (see passes.parallel)
+    for{threads}(n) {...}                        blocks of such trips: they touch different memory
     r... = call{callee}(args...)                 a function of the same Program
     r... = hidden{key}()                         a value read at call time; inference turns it into a parameter
+    twins{path, zero}()                          twins of tables begin here, or are cleared; inference makes ops of it
     check{exception, message}(ok, payload...)    raises unless `ok`; the only way compiled code raises.  In the message
                                                  {0}, {1}, ... stand for the payload: at most MOST_PAYLOAD numbers;
                                                  with a `failure` see prims.raising
@@ -55,6 +58,8 @@ PRIMS = tuple(
         Prim(name="call", doc="call of a compiled function", infer=_stated, derivative="structural",
              effects=_EVERYTHING),
         Prim(name="hidden", doc="a value of a global, cell or default", infer=_stated),
+        Prim(name="twins", doc="where twins of tables begin; inference makes tables of it", infer=_stated,
+             effects=_EVERYTHING),
         Prim(name="check", doc="raise attrs[exception](attrs[message]) unless the operand holds", infer=_check,
              effects=frozenset({"raise"})),
         Prim(name="value_and_grad", doc="reverse mode, scalar output", infer=_stated, derivative="structural",

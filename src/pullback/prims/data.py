@@ -119,6 +119,8 @@ PRIMS = tuple(
              effects=_ALLOCATE),
         Prim(name="buffer_inc", doc="add to an element", infer=_buffer_inc, derivative=_STRUCTURAL, effects=_WRITE),
         Prim(name="free", doc="give memory back", infer=_nothing, derivative=_STRUCTURAL, effects=_WRITE),
+        Prim(name="let_go", doc="a buffer in which an array was found needs it no more", infer=_nothing,
+             derivative=_STRUCTURAL, effects=_WRITE),
         Prim(name="array_owner", doc="who frees an array", infer=_owner, derivative=_STRUCTURAL),
         Prim(name="array_retain", doc="one owner more", infer=_retain, derivative=_STRUCTURAL, effects=_WRITE),
     )

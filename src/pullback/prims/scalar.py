@@ -458,6 +458,11 @@ def _wrap_impl(i: np.integer, n: np.integer) -> object:
     return i + n if i < 0 else i
 
 
+def _block_start(block: np.integer, trips: np.integer, blocks: np.integer) -> object:
+    product, count = int(block * trips), max(int(blocks), 1)
+    return type(block)(abs(product) // count * (1 if product > 0 else -1))
+
+
 INTEGER = (
     Prim(name="add_overflows", doc="does x + y leave the range of the dtype", infer=to_bool(INTS, 2),
          impl=_overflow_impl(lambda x, y: x + y), lower=_overflow_lower("add")),
@@ -471,6 +476,9 @@ INTEGER = (
          impl=lambda i, n: bool(0 <= i < n), lower={"int": "icmp ult {T} {0}, {1}"}),
     Prim(name="wrap_index", doc="i + n if i < 0 else i", infer=same((DType.I64,), 2), impl=_wrap_impl,
          lower={"int": "{c} = icmp slt {T} {0}, 0\n{s} = add {T} {0}, {1}\nselect i1 {c}, {T} {s}, {T} {0}"}),
+    Prim(name="block_start", doc="b * n // blocks: where block number b of n trips begins, for 0 <= b <= blocks",
+         infer=same((DType.I64,), 3), impl=_block_start, samples="positive",
+         lower={"int": "{p} = mul {T} {0}, {1}\n{m} = call {T} @llvm.smax.{t}({T} {2}, {T} 1)\nsdiv {T} {p}, {m}"}),
 )  # fmt: skip
 
 PRIMS = tuple(register(p) for p in (*ARITHMETIC, *LOGIC, *CONVERSION, *INTEGER))

@@ -125,7 +125,7 @@ class Boundary:
     The last `keyword_only` parameters are never accepted by position.  `objects` gives the object behind each type that
     stands for one (a function, a class, a module), for parameters and for results.  `heaps` are those that arguments,
     hidden values and results refer to, directly or not; the tables of those that are passed come last of all
-    parameters.  `packed` are the parameters that are passed as packed objects.
+    parameters.  `packed` are the parameters that are passed as packed objects.  `classes`: whose objects the code has.
     """
 
     name: str
@@ -138,6 +138,7 @@ class Boundary:
     objects: tuple[tuple[Type, object], ...] = ()
     heaps: tuple[HeapShape, ...] = ()
     packed: tuple[int, ...] = ()
+    classes: tuple[type, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.parameters) != len(self.params):

@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from pullback.runtime import layout, symbols, twins
+from pullback.runtime.checkpointed import Checkpointed
 
 __all__ = ["BOUND_CHAIN", "CHAIN", "MISS", "CallObject", "Entry", "Specialise", "connect", "transform_of"]
 
@@ -167,7 +168,7 @@ class CallObject(_Base):  # type: ignore[misc]
         recipe: tuple[Callable[..., object], tuple[object, ...]] | None = None,
     ) -> None:
         # Another call object's attributes are its own business: only its name and the like are taken.
-        updated = () if isinstance(function, CallObject) else functools.WRAPPER_UPDATES
+        updated = () if isinstance(function, CallObject | Checkpointed) else functools.WRAPPER_UPDATES
         functools.update_wrapper(self, function, updated=updated)
         self._specialise = specialise
         self._recipe = recipe
@@ -277,7 +278,7 @@ _MISS_FUNCTION = CallObject._miss
 
 def transform_of(value: object) -> Any:
     """(kind, function, options) of jit(f), grad(f), ...; None for others: functools.wraps copies attributes."""
-    return getattr(value, "__pullback__", None) if isinstance(value, CallObject) else None
+    return getattr(value, "__pullback__", None) if isinstance(value, CallObject | Checkpointed) else None
 
 
 def _inherit_vectorcall() -> None:
@@ -301,7 +302,7 @@ def _found_by_name(module: str, qualified: str) -> object:
 
 def _python_function(function: object) -> types.FunctionType | None:
     """The function, written in Python, whose parameters the call object has."""
-    while isinstance(function, CallObject):
+    while isinstance(function, CallObject | Checkpointed):
         function = function.__wrapped__
     return function if isinstance(function, types.FunctionType) else None
 

@@ -10,6 +10,7 @@ it, or of a slice of it, is a view.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter, OrderedDict, defaultdict, deque
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,8 @@ import numpy as np
 from pullback.runtime.objects import attributes, is_user_object
 
 __all__ = ["copied", "zeros"]
+
+_DICTS = (dict, defaultdict, Counter, OrderedDict)
 
 
 def copied(value: Any) -> Any:
@@ -57,10 +60,13 @@ class _Copier:
         self.made.update((key, _empty(old)) for key, old in self.seen.items())
         for key, old in self.seen.items():
             new = self.made[key]
-            if type(old) is list:
+            if type(old) in (list, deque):
                 new.extend(map(self._copied, old))
-            elif type(old) is dict:
-                new.update((name, self._copied(item)) for name, item in old.items())
+            elif type(old) is set:
+                new.update(old)
+            elif type(old) in _DICTS:
+                for name, item in old.items():
+                    new[name] = self._copied(item)
             else:
                 for name, item in attributes(old):
                     object.__setattr__(new, name, self._copied(item))
@@ -76,17 +82,23 @@ class _Copier:
 
 
 def _is_changeable(value: Any) -> bool:
-    return type(value) in (list, dict) or is_user_object(value)
+    return type(value) in (list, deque, set, *_DICTS) or is_user_object(value)
 
 
 def _content(value: Any) -> list[Any]:
-    if type(value) is list:
+    if type(value) in (list, deque):
         return list(value)
-    return list(value.values()) if type(value) is dict else [item for _, item in attributes(value)]
+    if type(value) is set:
+        return []
+    return list(value.values()) if type(value) in _DICTS else [item for _, item in attributes(value)]
 
 
 def _empty(value: Any) -> Any:
-    return type(value)() if type(value) in (list, dict) else object.__new__(type(value))
+    if type(value) is deque:
+        return deque(maxlen=value.maxlen)
+    if type(value) is defaultdict:
+        return defaultdict(value.default_factory)
+    return type(value)() if type(value) in (list, set, *_DICTS) else object.__new__(type(value))
 
 
 def _copies(arrays: list[Any]) -> dict[int, Any]:

@@ -24,7 +24,8 @@ __all__ = [
     "ALIGNED", "ARRAY_DATA", "ARRAY_DESCR", "ARRAY_FLAGS", "ARRAY_RANK", "ARRAY_SIZES", "ARRAY_STRIDES", "CELL_CONTENT",
     "COMPLEX_SCALARS", "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH",
     "LIST_ITEMS", "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE",
-    "TUPLE_ITEMS", "TYPE_FLAGS", "WRITEABLE", "numpy_type_numbers", "verify",
+    "SET_FILL", "SET_FINGER", "SET_MASK", "SET_TABLE", "SET_USED", "TUPLE_ITEMS", "TYPE_FLAGS", "WRITEABLE",
+    "numpy_type_numbers", "verify",
 ]  # fmt: skip
 
 HEADER = object.__basicsize__
@@ -35,6 +36,7 @@ LENGTH = HEADER
 TUPLE_ITEMS = tuple.__basicsize__
 LIST_ITEMS = HEADER + 8
 CELL_CONTENT = HEADER
+SET_FILL, SET_USED, SET_MASK, SET_TABLE, SET_FINGER = HEADER, HEADER + 8, HEADER + 16, HEADER + 24, HEADER + 40
 METHOD_FUNCTION, METHOD_SELF, METHOD_VECTORCALL = HEADER, HEADER + 8, HEADER + 24
 ARRAY_DATA, ARRAY_RANK, ARRAY_SIZES, ARRAY_STRIDES = HEADER, HEADER + 8, HEADER + 16, HEADER + 24
 ARRAY_DESCR, ARRAY_FLAGS = HEADER + 40, HEADER + 48
@@ -106,6 +108,18 @@ def _object_faults() -> list[str]:
     return [name for name, (found, known) in facts.items() if found != known]
 
 
+def _set_faults() -> list[str]:
+    value = {8 * i for i in range(20)}
+    value.discard(8)
+    at, entries = id(value), _word(id(value) + SET_TABLE)
+    mask, used = _word(at + SET_MASK), _word(at + SET_USED)
+    if mask != 127 or used != 19:
+        return ["set"]
+    keys = [_word(entries + 16 * i) for i in range(mask + 1) if _word(entries + 16 * i + 8) < 2**63]
+    found = [ctypes.cast(key, ctypes.py_object).value for key in keys if key]
+    return [] if found == list(value) and _word(at + SET_FILL) == 20 else ["set"]
+
+
 def _scalar_faults() -> list[str]:
     values: list[np.generic] = [
         np.complex64(1 - 2j), np.complex128(1 - 2j), np.bool_(True), np.int32(-7), np.int64(-7), np.float32(0.1),
@@ -127,7 +141,7 @@ def verify() -> None:
         raise RuntimeError("pullback does not support free-threaded builds of CPython: use the standard build")
     if hasattr(sys, "gettotalrefcount"):
         raise RuntimeError("pullback does not support debug builds of CPython: use the standard build")
-    faults = _object_faults() + _scalar_faults() + _array_faults()
+    faults = _object_faults() + _set_faults() + _scalar_faults() + _array_faults()
     if faults:
         raise RuntimeError(
             f"objects are not laid out as pullback expects ({', '.join(faults)}); "

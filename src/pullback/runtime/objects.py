@@ -12,6 +12,8 @@ from types import MemberDescriptorType
 
 import numpy as np
 
+from pullback.runtime.inline_values import set_names
+
 __all__ = ["HELPERS", "attributes", "is_user_object"]
 
 HELPERS = "_pullback_helpers"
@@ -40,10 +42,22 @@ def _is_plain_class(kind: type) -> bool:
 
 
 def attributes(value: object) -> list[tuple[str, object]]:
-    """The data of an object: slots, then the instance's dictionary."""
+    """The data of an object: slots, then what else it has."""
     slots = _slots(type(value))  # type: ignore[arg-type]
     found = [(name, getattr(value, name)) for name in slots if hasattr(value, name)]
-    return found + [(name, item) for name, item in getattr(value, "__dict__", {}).items() if name != HELPERS]
+    own = set_names(value)
+    if own is None or not _are_plain(type(value), own):  # type: ignore[arg-type]
+        items = getattr(value, "__dict__", {}).items()
+    else:
+        items = [(name, getattr(value, name)) for name in own]
+    return found + [(name, item) for name, item in items if name != HELPERS]
+
+
+@lru_cache(maxsize=4096)
+def _are_plain(kind: type, names: tuple[str, ...]) -> bool:
+    """Does getattr give what objects of a class have: the class says nothing else of these names."""
+    members = [next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in names]
+    return not any(hasattr(type(member), "__set__") for member in members)
 
 
 @lru_cache(maxsize=4096)

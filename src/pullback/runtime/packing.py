@@ -14,7 +14,13 @@ from typing import Any
 from pullback.runtime.copies import copied
 from pullback.runtime.objects import is_user_object
 
-__all__ = ["Packed", "pack"]
+__all__ = ["Key", "Packed", "pack"]
+
+
+class Key:
+    """What the images for one code are known by."""
+
+    __slots__ = ("__weakref__",)
 
 
 class Packed:

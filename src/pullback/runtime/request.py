@@ -25,8 +25,11 @@ class Options:
     wrapping ints).
     boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
     passes: run the optimising passes.  verify: check the IR after every stage.
+    parallel: loops over prange and large maps run on several threads.
     formulation: of reverse mode, "ssa" (requests that `ad` expands) or "closures" (functions that return
     backpropagators).
+    memory_budget: bytes that residuals of reverse loops may take; None: as `runtime.budget` says when the code runs.
+    scheduled: loops keep within that.
     """
 
     error_model: str = "python"
@@ -35,6 +38,9 @@ class Options:
     passes: bool = True
     verify: bool = False
     formulation: str = "ssa"
+    parallel: bool = False
+    memory_budget: int | None = None
+    scheduled: bool = False
 
 
 DEFAULT = Options()

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -79,8 +80,9 @@ def _same_place(place: Place, container: object, key: object) -> bool:
 
 def is_value(value: object) -> bool:
     """Does compiled code take it anew at each call: a number, an array, an object or a container of them."""
-    plain = isinstance(value, int | float | complex | np.generic | np.ndarray | tuple | list | dict)
-    return is_user_object(value) or (plain and type(value) is not bool)
+    plain = isinstance(value, int | float | complex | np.generic | np.ndarray)
+    held = isinstance(value, tuple | list | dict | set | frozenset | deque)
+    return is_user_object(value) or held or (plain and type(value) is not bool)
 
 
 def _is(found: object, value: object) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pullback.prims.prelude.intrinsics import stop
+
 __all__ = ["FUNCTIONS"]
 
 
@@ -15,15 +17,15 @@ def ramp(out: Any, start: Any, step: Any) -> Any:
     return out
 
 
-def linspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
+def linspace(start: float, end: float, num: int, endpoint: bool) -> Any:
     if num < 0:
         raise ValueError("Number of samples must be non-negative.")
     out = np.empty(num)
     parts = num - 1 if endpoint else num
     for k in range(num):
-        out[k] = start + k * ((stop - start) / parts) if parts > 0 else start
+        out[k] = start + k * ((end - start) / parts) if parts > 0 else start
     if endpoint and num > 1:
-        out[num - 1] = stop
+        out[num - 1] = end
     return out
 
 
@@ -160,6 +162,59 @@ def min_flat(a: Any) -> Any:
     return best
 
 
+def largest_flat(a: Any) -> Any:
+    """The largest of floats, without derivative; nan if any is nan."""
+    if len(a) == 0:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    best = stop(a[0])
+    for k in range(1, len(a)):
+        best = np.maximum(best, stop(a[k]))
+    return best
+
+
+def smallest_flat(a: Any) -> Any:
+    if len(a) == 0:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    best = stop(a[0])
+    for k in range(1, len(a)):
+        best = np.minimum(best, stop(a[k]))
+    return best
+
+
+def largest_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = largest_flat(a[i])
+    return out
+
+
+def smallest_rows(a: Any, out: Any) -> Any:
+    for i in range(len(out)):
+        out[i] = smallest_flat(a[i])
+    return out
+
+
+def largest_columns(a: Any, out: Any) -> Any:
+    if len(out) > 0 and len(a) == 0:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    for j in range(len(out)):
+        out[j] = stop(a[0, j])
+    for i in range(1, len(a)):
+        for j in range(len(out)):
+            out[j] = np.maximum(out[j], stop(a[i, j]))
+    return out
+
+
+def smallest_columns(a: Any, out: Any) -> Any:
+    if len(out) > 0 and len(a) == 0:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    for j in range(len(out)):
+        out[j] = stop(a[0, j])
+    for i in range(1, len(a)):
+        for j in range(len(out)):
+            out[j] = np.minimum(out[j], stop(a[i, j]))
+    return out
+
+
 def argmax_flat(a: Any) -> Any:
     if len(a) == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
@@ -265,7 +320,8 @@ FUNCTIONS: dict[str, Any] = {
     for f in (
         ramp, linspace, positions, set_diagonal, matmul_loops, first_outside, take_index, take_pairs, take_triples,
         take_mask, set_index, set_pairs, set_triples, set_mask_rows, set_mask, prod_flat, mean_flat,
-        max_flat, min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows,
-        min_rows, argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
+        largest_flat, smallest_flat, largest_rows, smallest_rows, largest_columns, smallest_columns, max_flat,
+        min_flat, argmax_flat, argmin_flat, any_flat, all_flat, var_flat, std_flat, prod_rows, max_rows, min_rows,
+        argmax_rows, argmin_rows, any_rows, all_rows, var_rows, std_rows,
     )
 }  # fmt: skip

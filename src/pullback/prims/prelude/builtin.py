@@ -76,40 +76,6 @@ def min_float(values: Any) -> Any:
     return result
 
 
-def numpy_max_float(values: Any) -> Any:
-    """As NumPy: nan if any is nan; ties share the derivative evenly."""
-    if len(values) == 0:
-        raise ValueError("zero-size array to reduction operation maximum which has no identity")
-    best = stop(values[0])
-    for value in values:
-        best = stop(value) if value > best or value != value else best
-    ties = 0
-    for value in values:
-        ties += 1 if value == best else 0
-    result = best
-    for value in values:
-        if value == best:
-            result = attach(result, value, 1.0 / ties)
-    return result
-
-
-def numpy_min_float(values: Any) -> Any:
-    """As NumPy: nan if any is nan; ties share the derivative evenly."""
-    if len(values) == 0:
-        raise ValueError("zero-size array to reduction operation minimum which has no identity")
-    best = stop(values[0])
-    for value in values:
-        best = stop(value) if value < best or value != value else best
-    ties = 0
-    for value in values:
-        ties += 1 if value == best else 0
-    result = best
-    for value in values:
-        if value == best:
-            result = attach(result, value, 1.0 / ties)
-    return result
-
-
 def max_other(iterable: Any) -> Any:
     empty = True
     best = 0
@@ -153,7 +119,6 @@ def round_digits(x: float, scale: float) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     "builtins.sum": sum_, "builtins.any": any_, "builtins.all": all_,
-    "pullback.numpy_max_float": numpy_max_float, "pullback.numpy_min_float": numpy_min_float,
     "pullback.max_float": max_float, "pullback.min_float": min_float,
     "pullback.max_other": max_other, "pullback.min_other": min_other, "pullback.round_digits": round_digits,
 }  # fmt: skip

@@ -117,6 +117,25 @@ def summed_from(iterable: Any, initial: Any) -> Iterator[Any]:
         yield total
 
 
+def accumulated_as_given(iterable: Any, function: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    """accumulate of a generator, which is stepped through as the results are."""
+    first = True
+    total = None
+    for item in iterable:
+        total = item if first else function(total, item)
+        first = False
+        yield total
+
+
+def summed_as_given(iterable: Any) -> Iterator[Any]:
+    first = True
+    total = None
+    for item in iterable:
+        total = item if first else total + item
+        first = False
+        yield total
+
+
 def transposed(rows: Any) -> Iterator[Any]:
     """zip(*rows)."""
     shortest = min([len(row) for row in rows], default=0)
@@ -146,6 +165,28 @@ def pairwise(values: Any) -> Iterator[Any]:
 
 
 def cycle(values: Any) -> Iterator[Any]:
+    while len(values) > 0:
+        for item in values:  # noqa: UP028
+            yield item
+
+
+def pairwise_as_given(iterable: Any) -> Iterator[Any]:
+    """pairwise of a generator."""
+    first = True
+    before = None
+    for item in iterable:
+        if not first:
+            yield before, item
+        first = False
+        before = item
+
+
+def cycled_as_given(iterable: Any) -> Iterator[Any]:
+    """cycle of a generator: it is stepped through once."""
+    values = []
+    for item in iterable:
+        values.append(item)
+        yield item
     while len(values) > 0:
         for item in values:  # noqa: UP028
             yield item
@@ -278,6 +319,7 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         map_, starmap, filter_, filter_true, filterfalse, filter_not, takewhile, dropwhile, compress, chain_one,
         chain_more, chain_from, accumulated, summed, accumulated_from, summed_from, islice, pairwise, cycle,
+        accumulated_as_given, summed_as_given, pairwise_as_given, cycled_as_given,
         rows_of, product_more, places_first, combinations_more, repeated_more, permutations_more, chosen, grouped,
         grouped_alike, transposed, reduce, reduce_from, largest_by, smallest_by, largest, smallest,
     )

@@ -1,0 +1,150 @@
+"""Generators in J: a loop over one is a loop over a list of all that it gives.
+
+    for x in gen(n): body       ->      l = []; gen(n) pushes into l; for x in l: body
+
+A generator pushes into the loop's body, which has no backpropagator before its trips are known.  Where the loop or the
+generator changes nothing, nobody sees that the generator runs to its end first; where both do, and where the loop may
+end before, it is a CompileError.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from types import BuiltinFunctionType, ModuleType
+
+import numpy as np
+
+from pullback.infer.calls import call_bound
+from pullback.infer.engine import Code, Frame
+from pullback.infer.generators import is_pushed
+from pullback.infer.loops import lazily
+from pullback.infer.made import function
+from pullback.infer.protocols import iterated
+from pullback.infer.values import AV
+from pullback.ir.build import Builder
+from pullback.ir.node import Block, Op, Value
+from pullback.prims.base import get
+from pullback.types import Closure, Iterator
+
+__all__ = ["begin", "collecting", "push", "reject_pushed"]
+
+_HELP = "make a list of what it gives, or differentiate it in the default formulation"
+_CHANGES = frozenset({
+    "py.setitem", "py.inplace_item", "py.delitem", "py.setattr", "py.delattr", "py.cell_set", "py.inplace", "py.raise",
+    "py.call_star", "py.delegate", "py.try", "py.assert",
+})  # fmt: skip
+
+
+def push(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
+    """py.push(f, arguments..., consumer, state): what a generator function returns of a call with its consumer."""
+    target, *arguments = operands
+    return call_bound(cx, target, arguments)
+
+
+def collecting(cx: Frame, subject: AV, loop: Op) -> Code | None:
+    """The function that makes a list of what a generator gives; None of anything else."""
+    if not isinstance(subject.type, Iterator):
+        return None
+    given, counted = subject.type, subject.type.kind == "enumerate"
+    if counted and isinstance(given.parts[0], Iterator):
+        given = given.parts[0]
+    if given.kind != "generator":
+        return None
+    inner = given.parts[0]
+    if loop.attrs.get("breaks"):
+        raise _refused(cx, "that may end before")
+    assert isinstance(inner, Closure) and isinstance(inner.code, Code)
+    if not _is_quiet(cx.code, loop.blocks[0]) and not _is_quiet(inner.code, inner.code.untyped.body):
+        raise _refused(cx, "where both may change something")
+    return _code(cx, len(given.parts), counted=counted)
+
+
+def begin(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
+    """py.stepped of what a loop steps through as it is: what happens when the loop begins happens already here."""
+    lazily(cx, operands[0])
+    return operands[0]
+
+
+def reject_pushed(cx: Frame, subject: AV) -> None:
+    """Guard: what would make a loop over a generator, or call a method of the user's, has no rule."""
+    branch = cx.branch(lambda: [iterated(cx, subject)])
+    if is_pushed(subject.type) or branch.results[0] is not subject:
+        raise cx.error(
+            "a loop over this has no backpropagator in the formulation by closures",
+            "generators in zip(), and objects with __iter__, cannot be differentiated by closures", _HELP,
+        )  # fmt: skip
+
+
+def _refused(cx: Frame, why: str) -> Exception:
+    return cx.error(f"a loop over a generator, {why}, has no backpropagator in the formulation by closures",
+                    "this cannot be differentiated by closures", _HELP)  # fmt: skip
+
+
+def _is_quiet(code: Code, block: Block) -> bool:
+    """Does nobody see when the code runs: it only computes, as far as its ops show."""
+    names = (code.primal or code).globals
+    makers = {v: op for op in block.walk() for v in op.results}
+    for op in block.walk():
+        if op.name in _CHANGES:
+            return False
+        if op.name in ("py.call", "py.with_back") and not _is_plain(op, makers, names):
+            return False
+    return True
+
+
+def _is_plain(op: Op, makers: Mapping[Value, Op], names: Mapping[str, object]) -> bool:
+    """A call of the consumer, or of a function of math, NumPy or builtins that changes nothing."""
+    if op.operands[0].name == "the consumer":
+        return True
+    made = makers.get(op.operands[0])
+    if made is not None and made.name == "py.attribute":
+        above = makers.get(made.operands[0])
+        found = names.get(str(above.attrs["name"])) if above is not None and above.name == "py.global" else None
+        return isinstance(found, ModuleType) and found.__name__ in ("math", "numpy", "cmath")
+    if made is None or made.name != "py.global":
+        return False
+    name = str(made.attrs["name"])
+    value = names.get(name, vars(builtins).get(name))
+    return value is not print and isinstance(value, BuiltinFunctionType | type | np.ufunc) and not _is_user(value)
+
+
+def _is_user(value: object) -> bool:
+    return isinstance(value, type) and value.__module__ not in ("builtins", "numpy")
+
+
+def _code(cx: Frame, count: int, *, counted: bool) -> Code:
+    """A function of the generator, or (`counted`) of what enumerate makes of it."""
+    key = ("collecting", count, counted)
+    found = cx.session.codes.get(key)
+    if found is None:
+        subject = Value(None, "generator")
+        builder = Builder(Block([subject]))
+
+        def emit(op: str, /, *operands: Value, **attrs: object) -> Value:
+            return builder.append_untyped(get(f"py.{op}"), operands, attrs=attrs).result
+
+        generator = emit("part", subject, index=0) if counted else subject
+        parts = [emit("part", generator, index=i) for i in range(count)]
+        made = emit("list", growing=True)
+        emit("push", *parts, emit("function_of", code=_keep(cx)), made)
+        if counted:
+            start = emit("part", subject, index=1)
+            made = emit("call", emit("builtin", name="builtins.enumerate"), made, start, keywords=())
+        found = cx.session.codes[key] = Code(function("collect", [subject], builder, [made]), {})
+    return found
+
+
+def _keep(cx: Frame) -> Code:
+    """The consumer (x, l): l.append(x); return True, l."""
+    found = cx.session.codes.get("keep")
+    if found is None:
+        item, kept = Value(None, "x"), Value(None, "l")
+        builder = Builder(Block([item, kept]))
+        builder.append_untyped(get("py.append"), [kept, item], results=0)
+        going = builder.append_untyped(get("py.const"), (), attrs={"value": True}).result
+        result = builder.append_untyped(get("py.tuple"), [going, kept]).result
+        made = function("keep", [item, kept], builder, [result])
+        del made.attrs["bare"]
+        found = cx.session.codes["keep"] = Code(made, {})
+    return found

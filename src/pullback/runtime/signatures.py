@@ -1,0 +1,72 @@
+"""What an argument looks like to the compiler, in words: for `f.specializations` and the log.
+
+    describe(2.0)                    float
+    describe(np.ones((3, 1)))        float64[:, 1]             sizes do not count, but whether they are 1 does
+    describe({"w": a, "b": 0.5})     {'w': float64[:, :], 'b': float}
+
+    why(("x", "n"), [("float", "int")], ("float64[:]", "int"))        x: float -> float64[:]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["describe", "why"]
+
+_DEPTH, _ITEMS = 4, 8  # how deep and how far containers are told
+
+
+def describe(value: object, depth: int = _DEPTH) -> str:
+    """The type of an argument as far as compiled code depends on it; of large containers only the beginning."""
+    match value:
+        case None:
+            return "None"
+        case np.ndarray():
+            return _array(value)
+        case np.generic():
+            return f"np.{value.dtype.name}"
+        case tuple() | list() | dict() if not depth:
+            return type(value).__name__
+        case tuple() if type(value) is tuple:
+            return f"({', '.join(_items(value, depth))}{',' if len(value) == 1 else ''})"
+        case list():
+            return f"list[{' | '.join(dict.fromkeys(_items(value, depth)))}]"
+        case dict():
+            keys = [repr(key) for key in list(value)[:_ITEMS]]
+            pairs = zip([*keys, "..."], _items(list(value.values()), depth), strict=False)
+            return f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the function {value.__name__}"
+    return type(value).__qualname__
+
+
+def _items(items: Sequence[object], depth: int) -> list[str]:
+    found = [describe(item, depth - 1) for item in items[:_ITEMS]]
+    return found if len(items) <= _ITEMS else [*found, "..."]
+
+
+def _array(value: np.ndarray) -> str:
+    axes = ", ".join("1" if size == 1 else ":" for size in value.shape)
+    notes = "" if value.flags.c_contiguous else ", strided"
+    notes += "" if value.flags.writeable else ", read-only"
+    return f"{value.dtype.name}[{axes}]{notes}"
+
+
+def why(names: Sequence[str], known: Sequence[tuple[str, ...]], new: tuple[str, ...]) -> str:
+    """How arguments differ from those, of the known ones, which they are most like."""
+    found: list[str] | None = None
+    for old in known:
+        if len(old) != len(new):
+            continue
+        changed = [
+            f"{name}: {before} -> {now}"
+            for name, before, now in zip(names, old, new, strict=False)
+            if before != now
+        ]
+        if found is None or len(changed) <= len(found):
+            found = changed
+    if found is None:
+        return f"{len(new)} arguments"
+    return "; ".join(found) or "something that the code had taken as fixed has changed"
