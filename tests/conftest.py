@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -33,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_sampled_out(item):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Tens of thousands of cases never become garbage: collections during tests need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

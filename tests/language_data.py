@@ -147,6 +147,14 @@ class DataWriter(Pen):
         self.write(indent, f"{name} = {text}")
         self.bind(scope, name, "num")
 
+    def around(self, scope: Scope, indent: int, place: str, text: str) -> None:
+        """A write, perhaps under another name, between two reads of the place."""
+        v = self.fresh("v")
+        self.write(indent, f"{v} = math.cos({place})")
+        self.write(indent, text)
+        self.write(indent, f"{v} = {v} * math.sin({place} + 0.5)")
+        self.bind(scope, v, "num")
+
     def tuples(self, scope: Scope, indent: int) -> None:
         known = scope.of("tuple")
         a, b = self.bounded(scope), self.number(scope, 1)
@@ -219,7 +227,10 @@ class DataWriter(Pen):
         name, other = self.some(scope, kind, indent, make), self.fresh("o")
         others = [n for n in scope.of(kind) if n != name]
         if others and self.chance(0.5):
-            self.write(indent, f"{other} = {name} if {self.condition(scope)} else {self.draw.choice(others)}")
+            second = self.draw.choice(others)
+            self.write(indent, f"{other} = {name} if {self.condition(scope)} else {second}")
+            if kind == "box" and self.chance(0.6):
+                self.around(scope, indent, f"{other}.a", f"{self.pick(name, second)}.a = {self.bounded(scope, 1)}")
         elif kind == "list" and scope.of("box") and self.chance(0.6):
             box = self.draw.choice(scope.of("box"))
             self.write(indent, f"{box}.items = {name}")
@@ -231,11 +242,31 @@ class DataWriter(Pen):
     def arrays(self, scope: Scope, indent: int) -> None:
         made = self.pick("np.zeros(3)", f"np.array([{self.number(scope, 1)}, 0.5, {self.number(scope, 1)}])")
         name, a = self.some(scope, "array", indent, made), self.bounded(scope)
+        if indent < 4 and self.chance(0.4):
+            return self.sweep(scope, indent, name)
         place = f"{name}[{self.integer(scope)} % len({name})]"
         scale = f"{name} *= {a}" if name in scope.own else f"{name}[:] = {name} * {a}"
         text = self.pick(f"{place} = {a}", f"{place} += {a}", scale, f"{name}[:] = np.sin({name}) + {a}",
                          f"{name}[1:] = {a}", f"{name}[{name} > 0.4] = {a}")  # fmt: skip
-        self.write(indent, text)
+        if self.chance(0.6):
+            return self.write(indent, text)
+        return self.around(scope, indent, place, text)
+
+    def sweep(self, scope: Scope, indent: int, name: str) -> None:
+        """A loop whose trips read what earlier ones wrote and overwrite what earlier ones read."""
+        i, inner = self.fresh("i"), scope.inner(loop=True)
+        inner.kinds[i] = "int"
+        inner.kept.add(i)
+        self.write(indent, f"for {i} in range({self.pick(f'len({name})', 3, 4)}):")
+        if self.chance(0.3):
+            self.block(inner, indent + 1, 1)
+        here, there = (f"{name}[({i} + {self.integer(scope)}) % len({name})]" for _ in range(2))
+        a = self.number(inner, 1)
+        text = self.pick(f"{here} = math.sin({there} * {a})", f"{here} = math.tanh({here} * {there}) + {a} * 0.5",
+                         f"{here}, {there} = math.sin({there} * {a}), math.cos({here})",
+                         f"{name}[1:] = np.sin({name}[:-1] * {here})",
+                         f"{name}[:] = np.sin({name} * {there})")  # fmt: skip
+        self.write(indent + 1, text)
 
     def views(self, scope: Scope, indent: int) -> None:
         name, a = self.some(scope, "array", indent, "np.zeros(4)"), self.bounded(scope)

@@ -56,6 +56,8 @@ class NestedWriter(DataWriter):
             place = self.pick(f"{name}[{k} % len({name})]", f"max({name}, key=lambda {e}: {e}.a)", f"{name}[-1]")
             self.write(indent, f"{box} = {place}")
             self.bind(scope, box, "box")
+            if self.chance(0.5):
+                self.around(scope, indent, f"{box}.a", f"{name}[{self.pick(0, -1)}].a = {a}")
         elif roll == 2:
             e = self.fresh("b")
             self.write(indent, f"for {e} in {name}:")

@@ -12,7 +12,8 @@ from pullback.ir.walk import clone_function
 
 NAMES = (
     "inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "promote", "elements",
-    "order", "reuse", "rows", "ownership", "equal", "fuse", "versions",
+    "order", "reuse", "rows", "ownership", "equal", "fuse", "versions", "plain", "idle", "replay", "shelves", "sizes",
+    "gathers", "streams", "running_sums",
 )  # fmt: skip
 PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
 

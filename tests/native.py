@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 
-from pullback.codegen import abi, emit, jit, memory
+from pullback.codegen import abi, emit, jit, memory, shared
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims import Emitter, get
 from pullback.prims.array import elementwise_types
@@ -33,6 +33,7 @@ def shim(program, name, symbol):
             lines.append(f"  %x{i} = icmp ne i8 %y{i}, 0")
     given = "".join(f", {t} %x{i}" for i, t in enumerate(types))
     lines.append(f"  %r = call {result} {abi.function_symbol(name)}(ptr %context{given})")
+    lines.append("  call void @pb.hold(ptr %context)")  # a long call gives the GIL away
     for i, type_ in enumerate(results):
         lines += [f"  %v{i} = extractvalue {result} %r, {i + 1}"]
         lines += [f"  %q{i} = getelementptr i8, ptr %results, i64 {8 * i}"]
@@ -53,11 +54,11 @@ class Native:
         self.symbols = {f: f"shim.{i}" for i, f in enumerate(program.functions)}
         shims = "".join(shim(program, f, symbol) for f, symbol in self.symbols.items())
         freeing = memory.runtime(["pb.free_all"])
-        declared = {**self.module.declarations, **freeing.declarations}
+        declared = {**self.module.declarations, **freeing.declarations, "@pb.hold": shared.declaration("pb.hold")}
         parts = ["\n".join(declared.values()), self.module.definitions, freeing.functions, shims, RELEASE]
         self.text = "\n".join(parts)
         code = jit.compile_object(self.text, jit.Options(level=level, large=10**9))
-        imports = {**self.module.externals, **freeing.externals}
+        imports = {**self.module.externals, **freeing.externals, "pb.hold": shared.external("pb.hold")}
         self.library = jit.link(code, imports, [*self.symbols.values(), "release"])
 
     def raw(self, cells, results, name=None, stack_limit=0, fuel=memory.REFILL):

@@ -95,9 +95,8 @@ def test_a_directory_open_to_others_is_not_used(directory):
 
 
 def test_the_oldest_entries_leave(monkeypatch, directory):
-    monkeypatch.setattr(cache, "LIMIT", 10_000)
+    monkeypatch.setenv("PULLBACK_CACHE_LIMIT", "10000")
     monkeypatch.setattr(cache, "_SWEEP_EVERY", 1000)
-    monkeypatch.setattr(cache, "_counts", cache._Counts(stores=1))
     names = [cache.key(str(i)) for i in range(12)]
     now = time.time()
     for i, name in enumerate(names):
@@ -181,14 +180,27 @@ def loaded():
     return [name for name in sys.argv[2:] if f"pullback.{name}" in sys.modules]
 assert not loaded() and "llvmlite" not in sys.modules, loaded()
 sys.path.insert(0, sys.argv[1])
-from functions_to_keep import area
-print(pb.grad(area)(3.0), pb.vjp(area, 2.0)[1](1.0), *loaded())
+from functions_to_keep import area, spread
+import numpy as np
+print(pb.grad(area)(3.0), pb.vjp(area, 2.0)[1](1.0), pb.jit(spread)(np.eye(2), {"w": 2.0}), *loaded())
+"""
+KEPT = """
+import math
+import numpy as np
+
+
+def area(r):
+    return math.pi * r * r
+
+
+def spread(a, more):
+    return np.std(a @ a) * more["w"]
 """
 
 
 def test_code_that_is_kept_needs_no_compiler(tmp_path):
     """Importing the package loads nothing of the compiler, nor does a call whose code an earlier process left."""
-    (tmp_path / "functions_to_keep.py").write_text("import math\n\n\ndef area(r):\n    return math.pi * r * r\n")
+    (tmp_path / "functions_to_keep.py").write_text(KEPT)
 
     def run():
         command = [sys.executable, "-c", USE, str(tmp_path), *COMPILER]
@@ -196,7 +208,7 @@ def test_code_that_is_kept_needs_no_compiler(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
-    values = [str(2.0 * math.pi * 3.0), f"({4.0 * math.pi},)"]
+    values = [str(2.0 * math.pi * 3.0), f"({4.0 * math.pi},)", "1.0"]
     assert run() == [*values, *COMPILER]
     assert run() == values
 

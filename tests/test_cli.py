@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pullback.cli import RequestError, main, parse_value
+from pullback.codegen import cache
 from pullback.demo.data import shipped_data
 
 PROGRAM = '''
@@ -138,3 +139,21 @@ def test_no_command_is_an_error(capsys):
     with pytest.raises(SystemExit) as caught:
         main([])
     assert caught.value.code == 2
+
+
+def test_cache_is_shown_and_cleared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PULLBACK_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PULLBACK_CACHE_LIMIT", "3M")
+    cache.store(cache.key("a"), bytes(99_968))
+    cache.load(cache.key("a"))
+    cache.load(cache.key("b"))
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"place    {tmp_path / 'cache'}",
+        "entries  1",
+        "size     0.1 MB, at most 3.1 MB",
+        "found    1 times, and 1 times not",
+    ]
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == f"1 entries removed from {tmp_path / 'cache'}\n"
+    assert main(["cache", "info"]) == 0 and "entries  0" in capsys.readouterr().out

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import adapter
+import oracle
 import pullback as pb
+import test_feature_table as feature_tests
 import test_programs as suite
 from compare import assert_gradient, assert_same
 from pullback import testing
@@ -217,6 +219,196 @@ def test_the_value_beside_the_gradient() -> None:
     assert_gradient([actual[1]], [expected[1]])
 
 
+# ------------------------------------------------------------------------------------------------- what is stored
+
+
+class Point:
+    def __init__(self, v: float, w: float = 1.0) -> None:
+        self.v = v
+        self.w = w
+
+    def moved(self, by: float) -> float:
+        self.v = self.v * by + self.w
+        return self.v
+
+
+def changes_captured(x: float, n: int) -> float:
+    total = x
+
+    def add(y: float) -> None:
+        nonlocal total
+        total = math.sin(total) * y + total
+
+    for k in range(n):
+        add(x * k)
+    return total * total
+
+
+def two_names(x: float, n: int) -> float:
+    p = Point(x, x * x)
+    q = p
+    q.moved(2.0)
+    p.w = p.v * q.w
+    return p.moved(x) * q.v
+
+
+def overwrites(x: float, n: int) -> float:
+    """What was there before has no share in the result any more, what a branch leaves alone has one."""
+    p = Point(x)
+    y = p.v * x
+    p.v = 3.0
+    if x > 0.5:
+        p.v = p.v * y
+    p.w = p.v
+    p.v = 0.0
+    return p.w * x + p.v
+
+
+def appends(x: float, n: int) -> float:
+    found = [x]
+    for i in range(n):
+        found.append(found[-1] * x + i)
+        found[0] = found[0] * 0.5 + x
+    found.insert(1, x * x)
+    found.reverse()
+    return sum(found) * found[1] + found.pop() * len(found)
+
+
+def comprehends(x: float, n: int) -> float:
+    rows = [[x * i, x * x] for i in range(n)]
+    rows[0][1] += x
+    return sum(row[0] * row[1] * rows[0][1] for row in rows)
+
+
+def fills_dict(x: float, n: int) -> float:
+    found = {0: x}
+    for k in range(1, n):
+        found[k] = found.get(k - 1, 0.5) * x + k
+    del found[0]
+    return sum(math.sin(v) * (k + 1) for k, v in found.items())
+
+
+def generates(x: float, n: int) -> float:
+    state = [x]
+
+    def steps() -> Iterator[float]:
+        for k in range(n):
+            state[0] = state[0] * x + k
+            yield state[0] * 0.5
+
+    total = 0.0
+    for i, value in enumerate(steps()):
+        total = total * x + value * i
+    return total + state[0]
+
+
+class Link:
+    def __init__(self, value: float, rest: Link | None) -> None:
+        self.value = value
+        self.rest = rest
+
+
+def folds(x: float, n: int) -> float:
+    chain = None
+    for k in range(n):
+        chain = Link(x * k + 0.5, chain)
+
+    def fold(link: Link | None) -> float:
+        return x if link is None else math.sin(link.value) * fold(link.rest)
+
+    return fold(chain)
+
+
+def inner_gradient(x: float, n: int) -> float:
+    """A derivative of a function that changes what it captured, in a loop: neither order sees what the other added."""
+    weights = [x, 2.0]
+
+    def loss(y: float) -> float:
+        weights[1] = weights[1] * y
+        return weights[0] * weights[1] * y
+
+    for _ in range(n):
+        weights[0] = weights[0] - 0.1 * pb.grad(loss)(weights[0])
+    return weights[0] * weights[1]
+
+
+STORED = (
+    changes_captured, two_names, overwrites, appends, comprehends, fills_dict, generates, folds, inner_gradient,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", STORED, ids=lambda f: f.__name__)
+def test_what_is_stored(function: Callable[..., float]) -> None:
+    """Objects, cells, lists, dicts and generators: sensitivities of cells lie in twins of their tables."""
+    arguments = (0.7, 3)
+    (expected,) = oracle.along_all(function, arguments, (0,), [])
+    for passes in (True, False):
+        assert_gradient(gradient(function, arguments, passes=passes), [expected], where=f"{passes=}")
+
+
+@pytest.mark.parametrize("function", [two_names, changes_captured, folds], ids=lambda f: f.__name__)
+def test_second_derivative_of_what_is_stored(function: Callable[..., float]) -> None:
+    expected = oracle.along_all(function, (0.7, 2), (0,), [[1.0]])
+    twice = testing.call("call", pb.grad(pb.grad(function)), (0.7, 2), engine="interp", passes=True,
+                         formulation=FORMULATION)  # fmt: skip
+    assert_gradient([twice], expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["rr", "fr", "rf", "rrr"])
+@pytest.mark.parametrize("function", STORED, ids=lambda f: f.__name__)
+def test_higher_derivatives_of_what_is_stored(function: Callable[..., float], mode: str) -> None:
+    expected = oracle.along_all(function, (0.7, 2), (0,), [[1.0]] * (len(mode) - 1))
+    derived = feature_tests.derivative_of(mode, function)
+    actual = testing.call("call", derived, (0.7, 2), engine="interp", passes=True, formulation=FORMULATION)
+    assert_gradient([actual], expected, relative=1e-8)
+
+
+def test_a_pullback_is_called_twice() -> None:
+    """What one call of a pullback left in the twins is not seen by the next."""
+
+    def twice(x: float) -> Any:
+        _, pull = pb.vjp(lambda y: appends(y, 3), x)
+        return pull(1.0)[0] + pull(2.0)[0]
+
+    expected = 3.0 * pb.grad(appends)(0.7, 3)
+    actual = testing.call("call", twice, (0.7,), engine="interp", passes=True, formulation=FORMULATION)
+    assert_gradient([actual], [expected])
+
+
+def test_gradient_by_an_object() -> None:
+    def loss(p: Point) -> float:
+        p.v = p.v * p.w
+        return p.v * p.w + math.sin(p.v)
+
+    found = testing.call("call", pb.grad(loss), (Point(1.5, 2.0),), engine="native", passes=True,
+                         formulation=FORMULATION)  # fmt: skip
+    v = 3.0
+    assert_gradient([found.v, found.w], [(2.0 + math.cos(v)) * 2.0, (2.0 + math.cos(v)) * 1.5 + v])
+
+
+def test_reading_elements_costs_no_length() -> None:
+    """Of a loop that reads an array, nothing in the reverse loop runs over the array."""
+
+    def reads(a: Any, n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += a[i] * a[i - 1] * math.sin(total)
+        for x in a:
+            total = total * x
+        return total
+
+    a = np.array([0.5, 1.5, 0.7])
+    request = Request("call", grad(reads), (a, 3), ("a", "n"))
+    found = lower(request, Options(formulation=FORMULATION)).program
+    loops = [op for f in found.functions.values() for op in f.body.walk() if op.name in ("while", "for")]
+    inside = {op.name for loop in loops for block in loop.blocks for op in block.walk()}
+    assert "array_inc" in inside
+    assert not inside & {"elementwise", "array_zeros"}
+    (actual,) = testing.call("call", grad(reads, (0,)), (a, 3), engine="interp", passes=True, formulation=FORMULATION)
+    np.testing.assert_allclose(actual, pb.grad(reads)(a, 3), rtol=1e-12)
+
+
 # ----------------------------------------------------------------------------------------------------- refusals
 
 
@@ -248,26 +440,11 @@ def writes_in_condition(x: float) -> Any:
     return a[0]
 
 
-def changes_captured(x: float) -> float:
-    total = 0.0
-
-    def add(y: float) -> None:
-        nonlocal total
-        total += y
-
-    add(x)
-    return total
-
-
-def appends(x: float) -> float:
-    found = []
+def holds_arrays(x: float) -> Any:
+    rows = []
     for i in range(3):
-        found.append(x * i)
-    return found[2]
-
-
-def comprehends(x: float) -> float:
-    return [x * i for i in (1.0, 2.0)][1]
+        rows.append(np.ones(2) * x * i)
+    return np.sum(rows[2])
 
 
 def catches(x: float) -> float:
@@ -277,33 +454,48 @@ def catches(x: float) -> float:
         return x
 
 
-class Point:
-    def __init__(self, v: float) -> None:
-        self.v = v
+def breaks_off(x: float) -> float:
+    def endless() -> Iterator[float]:
+        y = x
+        while True:
+            y = y * 1.5
+            yield y
+
+    for y in endless():
+        if y > 5.0:
+            break
+    return y
 
 
-def makes_object(x: float) -> float:
-    p = Point(x)
-    return p.v * x
+def both_change(x: float) -> float:
+    state = [x]
+
+    def steps() -> Iterator[float]:
+        for _ in range(3):
+            state[0] = state[0] * x
+            yield state[0]
+
+    for y in steps():
+        state[0] = state[0] + y
+    return state[0]
 
 
 @pytest.mark.parametrize(
     ("function", "argument", "title"),
     [
-        (writes_item, 2.0, "a write to an item"),
+        (writes_item, 2.0, "a change of what was there before"),
         (writes_in_place, np.ones(2), "a change of what was there before"),
         (writes_by_method, 2.0, "a change of what was there before"),
-        (writes_in_condition, 2.0, "a write to an item"),
-        (changes_captured, 2.0, "a variable that changes after it is captured"),
-        (appends, 2.0, "objects, lists and dicts that change"),
-        (comprehends, 2.0, "a comprehension"),
+        (writes_in_condition, 2.0, "a change of what was there before"),
+        (holds_arrays, 2.0, "what is stored here"),
         (catches, 2.0, "an exception handler"),
-        (makes_object, 2.0, ""),
+        (breaks_off, 2.0, "a loop over a generator, that may end before"),
+        (both_change, 2.0, "a loop over a generator, where both may change something"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_refusals(function: Callable[..., Any], argument: Any, title: str) -> None:
-    """What changes memory would need the whole memory as a value; nothing of it is done silently."""
+    """Writes to arrays have no rule, nor has what an exception leaves behind; nothing of it is done silently."""
     with pytest.raises(CompileError) as caught:
         gradient(function, (argument,))
     found = caught.value.diagnostic
@@ -336,24 +528,18 @@ def is_loop_free(found: Lowered) -> bool:
 
 MOST = 1.1
 # What takes more operations than the SSA adjoint, and how many times as many: J is made of the program as it is
-# written, before any pass, and of each operation on arrays by itself.
+# written, before any pass, and of each operation on arrays by itself.  Most are small, so that one more is a tenth.
 MORE = {
     "mathematics.hypotenuse": 1.2,  # the same call twice has two backpropagators, the merged call would have one
-    "kinks.tie_with_itself": 3.1,  # max(x, x) is x to passes that J comes before
+    "kinks.tie_with_itself": 3.0,  # max(x, x) is x to passes that J comes before
     "logic.guard_logarithm": 1.2,  # a union of values, whose tag tells which backpropagator was yielded
     "kinks.safe_sinc": 1.2,  # a quotient keeps its value
-    "kinks.array_powers_at_zero": 1.2,
-    **dict.fromkeys(
-        ("arrays.element_of_matrix", "arrays.row_of_matrix", "arrays.array_or_other"), 1.4
-    ),  # parts of arrays
-    **dict.fromkeys(
-        ("arrays.broadcast_row", "arrays.broadcast_column", "arrays.broadcast_ones"), 1.8
-    ),  # sums to a shape
-    **dict.fromkeys(("arrays.matrix_matrix", "arrays.matrix_vector", "arrays.quadratic_form"), 1.45),  # products
-    **dict.fromkeys(("arrays.dot_vectors", "ufuncs.absolute_and_sign", "ufuncs.two_layers", "structures.layer"), 1.15),
-    **dict.fromkeys(("derivatives.grad_by_array", "derivatives.third_order_mixed"), 2.0),  # J of J
-    **dict.fromkeys(("derivatives.forward_over_reverse", "derivatives.reverse_over_forward"), 1.6),
-    "derivatives.grad_has_aux": 1.2,
+    **dict.fromkeys(("kinks.array_powers_at_zero", "derivatives.grad_has_aux"), 1.2),  # (x + 1) + 1, one for x + 2
+    "arrays.array_or_other": 1.3,  # either array is a value of its own: its sensitivity is not added to in place
+    **dict.fromkeys(("arrays.broadcast_column", "arrays.broadcast_ones"), 1.2),  # two sums to a shape, not one
+    "arrays.dot_vectors": 1.15,  # one pass over memory with two additions, for two that add in place
+    "ufuncs.absolute_and_sign": 1.15,  # zeros of sign(x) are added
+    "derivatives.grad_by_array": 1.6,  # J of J: and those of a value that nobody differentiates
 }
 LEFT = {"box", "unbox", "box_tag", "call", "box_null"}
 
@@ -373,4 +559,4 @@ def test_nothing_of_the_closures_is_left() -> None:
             wrong.append((name, round(ratio, 2), LEFT & set(counts)))
     assert not wrong
     assert checked > 200
-    assert total <= 1.03 * least
+    assert total <= 1.01 * least

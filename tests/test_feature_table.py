@@ -18,6 +18,7 @@ import pullback as pb
 from compare import assert_gradient, assert_same
 from feature_table import ARGUMENTS, CONTROL, DATA, MODES, function_of, source_of
 from pullback import testing
+from pullback.diagnostic import CompileError
 
 CELLS = list(product(CONTROL, DATA))
 # One mode and one setting of the passes for each program, so that each row and each column meets all.
@@ -72,3 +73,42 @@ def test_quick(control: str, data: str) -> None:
 @pytest.mark.parametrize(("control", "data"), CELLS)
 def test_cell(control: str, data: str, mode: str, passes: bool) -> None:
     check(control, data, mode, passes)
+
+
+# ------------------------------------------------------------------------------- the formulation by closures (ADR 11)
+
+NOT_BY_CLOSURES = {
+    "array element": "an array that is written would need a shadow that travels with it",
+    "array slice": "an array that is written would need a shadow that travels with it",
+    "try": "what a body did before it raised has no backpropagator",
+}
+BY_CLOSURES = [cell for cell in CELLS if NOT_BY_CLOSURES.keys().isdisjoint(cell)]
+FEW = [BY_CLOSURES[place] for place in range(0, len(BY_CLOSURES), 14)]  # each column, and most rows
+
+
+def check_by_closures(control: str, data: str, mode: str, passes: bool) -> None:
+    f, text = derivative_of(mode, function(control, data)), source_of(control, data)
+    (number, *_), (arguments, *_) = expected(control, data, len(mode)), ARGUMENTS
+    actual = testing.call("call", f, arguments, engine="interp", passes=passes, formulation="closures")
+    assert_gradient([actual], [number], relative=1e-9, where=f"{mode}{arguments} of\n{text}")
+
+
+@pytest.mark.parametrize(("control", "data"), FEW)
+def test_quick_by_closures(control: str, data: str) -> None:
+    check_by_closures(control, data, "r", True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mode", "passes"), [("r", True), ("r", False), ("rr", True), ("fr", True), ("rf", True)])
+@pytest.mark.parametrize(("control", "data"), BY_CLOSURES)
+def test_cell_by_closures(control: str, data: str, mode: str, passes: bool) -> None:
+    check_by_closures(control, data, mode, passes)
+
+
+@pytest.mark.parametrize(
+    ("control", "data"), [("straight", "array element"), ("for range", "array slice"), ("try", "cell")]
+)
+def test_what_closures_cannot_take(control: str, data: str) -> None:
+    """A cell that is missing is refused, in so many words."""
+    with pytest.raises(CompileError, match="formulation by closures"):
+        check_by_closures(control, data, "r", True)

@@ -27,7 +27,8 @@ Each has a program in `tests/errors` and its whole message beside it.
 """
 TOPICS = {
     "syntax": "Syntax", "names": "Names", "calls": "Calls", "types": "Types", "shapes": "Shapes",
-    "mutation": "Mutation", "arguments": "Arguments", "grad": "Derivatives", "source": "Source text",
+    "mutation": "Mutation", "arguments": "Arguments", "grad": "Derivatives", "parallel": "Parallel loops",
+    "source": "Source text",
 }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ MEANING = {
     "pow_overflows": lambda t, x, n: not inside(x**n, t),
     "ult": lambda t, i, n: 0 <= i < n,
     "wrap_index": lambda t, i, n: i + n if i < 0 else i,
+    "block_start": lambda t, b, n, blocks: int(b) * int(n) // max(int(blocks), 1),
     "exp": lambda t, x: mpmath.exp(x),
     "exp2": lambda t, x: mpmath.mpf(2) ** x,
     "expm1": lambda t, x: mpmath.expm1(x),

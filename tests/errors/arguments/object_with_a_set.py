@@ -3,7 +3,7 @@
 
 class Model:
     def __init__(self):
-        self.words = {"a", "b"}
+        self.words = {0.5, 1.5}
 
 
 def f(m):

@@ -1,20 +1,16 @@
-"""asdict of a dataclass that holds objects."""
+"""asdict of a dataclass that holds objects of its own class."""
 
 from dataclasses import asdict, dataclass
 
 
 @dataclass
-class Point:
-    x: float
+class Link:
+    value: float
+    next: object = None
 
 
-@dataclass
-class Line:
-    start: Point
+def f(link):
+    return asdict(link)["value"]
 
 
-def f(x):
-    return asdict(Line(Point(x)))["start"]["x"]
-
-
-ARGS = (2.0,)
+ARGS = (Link(1.0, Link(2.0)),)
