@@ -10,7 +10,7 @@ PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python
 	$$name -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' >/dev/null 2>&1 \
 	&& echo $$name && break; done)
 
-.PHONY: help setup demo test test-all bench lint clean
+.PHONY: help setup demo test test-all bench bench-all lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -41,6 +41,10 @@ test-all: lint  ## the test suite with its slow part
 
 bench: setup  ## compiled gradients against hand-written C (wants gcc)
 	$(BIN)/python benchmarks/run.py
+
+bench-all: setup  ## the same beside JAX, PyTorch and Numba (installs them), with growth and first calls
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/run.py --opponents --growth --first
 
 clean:  ## remove the environment, caches and build products
 	rm -rf $(VENV) .build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/results

@@ -3,7 +3,6 @@
 Buffers of the C side are made once, outside what is timed; ours makes its results anew in every call.
 """
 
-import ctypes
 import sys
 from functools import partial
 
@@ -11,7 +10,7 @@ import numpy as np
 
 import programs
 import pullback as pb
-from build import SOURCES, Build, blas, load, with_blas
+from build import SOURCES, load, one_thread_blas
 from forms import (
     BOTH,
     DOUBLE,
@@ -24,6 +23,7 @@ from forms import (
     Workload,
     address,
     jitted,
+    made_like,
     symbol,
     value_and_gradient,
 )
@@ -34,12 +34,6 @@ import loops_inputs
 import zyg_inputs
 
 
-def _like(*arrays: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
-    """Arrays of the same shapes for C to write into, with their addresses."""
-    made = tuple(np.zeros_like(array) for array in arrays)
-    return made, tuple(map(address, made))
-
-
 def heat_forms(rules: Rules, name: str, program: object) -> list[Form]:
     """128 x 128 points, 100 steps, by the start and alpha, and by the start alone (C computes both)."""
     library = load("loops.c", rules.build)
@@ -47,7 +41,7 @@ def heat_forms(rules: Rules, name: str, program: object) -> list[Form]:
     value_by_hand = symbol(library, "heat_f", POINTER, POINTER, INT, INT, DOUBLE)
     slope_by_hand = symbol(library, "heat_g", POINTER, POINTER, INT, INT, DOUBLE, POINTER, POINTER)
     given = (address(u), address(target), len(u), steps, alpha)
-    (slope, alpha_slope), into = _like(u, np.empty(1))
+    (slope, alpha_slope), into = made_like(u, np.empty(1))
     arguments = (u, target, steps, alpha)
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), slope, alpha_slope))
     forms = value_and_gradient(name, program, arguments, (0, 3), by_hand, rules)
@@ -64,7 +58,7 @@ def gauss_seidel_forms(rules: Rules, key: str) -> list[Form]:
     value_by_hand = symbol(library, "gs_f", POINTER, POINTER, INT, INT, DOUBLE)
     slope_by_hand = symbol(library, "gs_g", POINTER, POINTER, INT, INT, DOUBLE, POINTER, POINTER)
     given = (address(u), address(target), size, sweeps, omega)
-    made, into = _like(u, np.empty(1))
+    made, into = made_like(u, np.empty(1))
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), *made))
     return value_and_gradient(key, programs.gauss_seidel, (u, target, sweeps, omega), (0, 3), by_hand, rules)
 
@@ -79,7 +73,7 @@ def n_body_forms(rules: Rules) -> list[Form]:
     value_by_hand = symbol(library, "nbody_f", *types)
     slope_by_hand = symbol(library, "nbody_g", *types, POINTER, POINTER, POINTER)
     given = (*map(address, arrays), inputs.NB, *numbers)
-    made, into = _like(*arrays[:3])
+    made, into = made_like(*arrays[:3])
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), *made))
     return value_and_gradient("nbody", programs.n_body, (*arrays, *numbers), (0, 1, 2), by_hand, rules)
 
@@ -93,7 +87,7 @@ def hidden_markov_forms(rules: Rules) -> list[Form]:
     value_by_hand = symbol(library, "hmm_f", *types)
     slope_by_hand = symbol(library, "hmm_g", *types, POINTER, POINTER, POINTER)
     given = (*map(address, tables), address(observed), loops_inputs.T, loops_inputs.M)
-    made, into = _like(*tables)
+    made, into = made_like(*tables)
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), *made))
     return value_and_gradient("hmm", programs.hidden_markov, (*tables, observed), (0, 1, 2), by_hand, rules)
 
@@ -104,7 +98,7 @@ def cholesky_forms(rules: Rules, size: int) -> list[Form]:
     matrix = loops_inputs.CH[size]
     value_by_hand = symbol(library, "chol_f", POINTER, INT, POINTER)
     slope_by_hand = symbol(library, "chol_g", POINTER, INT, POINTER, POINTER, POINTER)
-    made, into = _like(matrix, matrix, matrix)
+    made, into = made_like(matrix, matrix, matrix)
     given = (address(matrix), size)
     by_hand = (lambda: value_by_hand(*given, into[0]), lambda: (slope_by_hand(*given, *into), made[2]))
     return value_and_gradient(f"chol{size}", programs.cholesky, (matrix,), 0, by_hand, rules)
@@ -117,7 +111,7 @@ def soft_dtw_forms(rules: Rules) -> list[Form]:
     value_by_hand = symbol(library, "sdtw_f", POINTER, POINTER, INT, POINTER)
     slope_by_hand = symbol(library, "sdtw_g", POINTER, POINTER, INT, POINTER, POINTER, POINTER, POINTER)
     table = np.empty((size + 1, size + 1))
-    made, into = _like(table, table, x, y)
+    made, into = made_like(table, table, x, y)
     given = (address(x), address(y), size)
     by_hand = (lambda: value_by_hand(*given, into[0]), lambda: (slope_by_hand(*given, *into), *made[2:]))
     return value_and_gradient("sdtw", programs.soft_dtw, (x, y), (0, 1), by_hand, rules)
@@ -129,7 +123,7 @@ def log_sum_exp_forms(rules: Rules, size: int) -> list[Form]:
     x = zyg_inputs.LSE[size]
     value_by_hand = symbol(library, "lse_f", POINTER, LONG)
     slope_by_hand = symbol(library, "lse_g", POINTER, LONG, POINTER)
-    (slope,), into = _like(x)
+    (slope,), into = made_like(x)
     given = (address(x), size)
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), slope))
     return value_and_gradient(f"lse{size}", programs.log_sum_exp, (x,), 0, by_hand, rules)
@@ -141,7 +135,7 @@ def logistic_forms(rules: Rules) -> list[Form]:
     arrays = (zyg_inputs.LW, zyg_inputs.Lb, zyg_inputs.Lx)
     value_by_hand = symbol(library, "logreg_f", POINTER, POINTER, POINTER)
     slope_by_hand = symbol(library, "logreg_g", POINTER, POINTER, POINTER, POINTER, POINTER)
-    made, into = _like(*arrays[:2])
+    made, into = made_like(*arrays[:2])
     given = tuple(map(address, arrays))
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), *made))
     return value_and_gradient("logreg", programs.logistic, arrays, (0, 1), by_hand, rules)
@@ -149,26 +143,17 @@ def logistic_forms(rules: Rules) -> list[Form]:
 
 def network_forms(rules: Rules, batch: int) -> list[Form]:
     """784-32-10 in float32, by its four parameters; C takes its products from SciPy's OpenBLAS where it can."""
-    build = _one_thread_blas(rules.build)
+    build = one_thread_blas(rules.build)
     library = load("zyg.c", build)
     weights = (zyg_inputs.W1, zyg_inputs.b1, zyg_inputs.W2, zyg_inputs.b2)
     x, labels = zyg_inputs.MX[batch], np.ascontiguousarray(zyg_inputs.MY[batch], dtype=np.int64)
     run = symbol(library, "mlp_g", INT, *(POINTER,) * 10, INT, result=FLOAT)
-    made, into = _like(*weights)
+    made, into = made_like(*weights)
     given = (batch, address(x), address(labels), *map(address, weights), *into)
     by_hand = (lambda: run(*given, 0), lambda: (run(*given, 1), *made))
     arguments = (*weights, x, labels)
     built = Rules(build, rules.fastmath)
     return value_and_gradient(f"mlp{batch}", programs.network, arguments, (0, 1, 2, 3), by_hand, built, 1e-4)
-
-
-def _one_thread_blas(build: Build) -> Build:
-    """The build with the OpenBLAS of SciPy, which both sides then share, held to one thread: C has one."""
-    library = blas()
-    if library is None:
-        return build
-    ctypes.CDLL(str(library)).scipy_openblas_set_num_threads(1)
-    return with_blas(build, library)
 
 
 def chain_forms(rules: Rules) -> list[Form]:
@@ -177,7 +162,7 @@ def chain_forms(rules: Rules) -> list[Form]:
     arrays = (chain_inputs.CA, chain_inputs.CX, chain_inputs.CB, chain_inputs.CC)
     value_by_hand = symbol(library, "chain_f", POINTER, POINTER, POINTER, POINTER, LONG)
     slope_by_hand = symbol(library, "chain_g", POINTER, POINTER, POINTER, POINTER, LONG, *(POINTER,) * 4)
-    made, into = _like(*arrays)
+    made, into = made_like(*arrays)
     given = (*map(address, arrays), chain_inputs.CN)
     by_hand = (lambda: value_by_hand(*given), lambda: (slope_by_hand(*given, *into), *made))
     return value_and_gradient("chain", programs.chain, arrays, (0, 1, 2, 3), by_hand, rules)

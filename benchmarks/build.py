@@ -1,7 +1,7 @@
 """Build the hand-written C with gcc, once per source and flags, and load it.
 
-    library = load("loops.c", STRICT)        # .build/benchmarks/loops-<hash>.so
-    library.lorenz_g(...)
+library = load("loops.c", STRICT)        # .build/benchmarks/loops-<hash>.so
+library.lorenz_g(...)
 """
 
 import ctypes
@@ -68,6 +68,15 @@ def with_blas(build: Build, library: Path) -> Build:
     """The same build with matrix products left to OpenBLAS."""
     link = (str(library), f"-Wl,-rpath,{library.parent}")
     return replace(build, name=f"{build.name}+BLAS", flags=(*build.flags, "-DUSE_BLAS"), link=link)
+
+
+def one_thread_blas(build: Build) -> Build:
+    """The build with the OpenBLAS of SciPy, which both sides then share, held to one thread: C has one."""
+    library = blas()
+    if library is None:
+        return build
+    ctypes.CDLL(str(library)).scipy_openblas_set_num_threads(1)
+    return with_blas(build, library)
 
 
 def load(source: str, build: Build) -> ctypes.CDLL:

@@ -1,6 +1,6 @@
 """What a workload consists of: forms, each measured on two sides, and the calls that make up those sides.
 
-    value_and_gradient("garch", garch, (theta, returns), 0, (value_by_hand, slope_by_hand), Rules(STRICT))
+value_and_gradient("garch", garch, (theta, returns), 0, (value_by_hand, slope_by_hand), Rules(STRICT))
 """
 
 import ctypes
@@ -65,6 +65,12 @@ def address(array: np.ndarray) -> int:
     if not array.flags.c_contiguous:
         raise ValueError("C wants contiguous arrays")
     return array.ctypes.data
+
+
+def made_like(*arrays: np.ndarray) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
+    """Arrays of the same shapes for C to write into, with their addresses."""
+    made = tuple(np.zeros_like(array) for array in arrays)
+    return made, tuple(map(address, made))
 
 
 def jitted(program: Callable, rules: Rules) -> Callable:

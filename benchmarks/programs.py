@@ -1,6 +1,6 @@
 """The programs on arrays, as a user writes them: plain Python and NumPy, which CPython runs unchanged.
 
-    pb.value_and_grad(gauss_seidel, argnums=(0, 3))(u0, target, sweeps, omega)
+pb.value_and_grad(gauss_seidel, argnums=(0, 3))(u0, target, sweeps, omega)
 """
 
 import math

@@ -11,7 +11,7 @@ import numpy as np
 
 import pullback as pb
 from build import SOURCES, load
-from forms import DOUBLE, LONG, POINTER, Form, Rules, Workload, address, jitted, symbol, value_and_gradient
+from forms import BOTH, DOUBLE, LONG, POINTER, Form, Rules, Workload, address, jitted, symbol, value_and_gradient
 
 sys.path.insert(0, str(SOURCES))
 import loops_inputs
@@ -171,7 +171,7 @@ def garch_forms(rules: Rules) -> list[Form]:
 
 
 NUMBER_WORKLOADS: dict[str, Workload] = {
-    "sincos": Workload(sincos_forms),
+    "sincos": Workload(sincos_forms, BOTH),
     "pow": Workload(power_forms),
     "dd": Workload(grow_past_forms),
     "lorenz": Workload(lorenz_forms),
