@@ -1,0 +1,137 @@
+"""Features that meet: parallel loops, checkpoints, budgets, shelved arrays; closures, recursion, views, exceptions.
+
+Values are plain Python's, derivatives those of central differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+STEP = 1e-6
+
+
+@pytest.fixture
+def small_budget() -> Iterator[None]:
+    pb.set_memory_budget(4096)
+    yield
+    pb.set_memory_budget(None)
+
+
+def parallel_with_recursive_closure(x: Any) -> Any:
+    def folded(k: Any, y: Any) -> Any:
+        return y if k == 0 else math.sin(folded(k - 1, y) * x) + 0.1
+
+    total = 0.0
+    for i in pb.prange(40):
+        total += folded(i % 4, x + i * 0.1)
+    return total
+
+
+def parallel_in_checkpoint(x: Any) -> Any:
+    def scaled(b: Any, y: Any) -> Any:
+        total = 0.0
+        for i in pb.prange(len(b)):
+            b[i] = b[i] * y + math.sin(y * i)
+            total += b[i] * b[i]
+        return total
+
+    b, total = np.array([0.3, 0.5, 0.9]), 0.0
+    for k in range(3):
+        total += pb.checkpoint(scaled)(b, x * (k + 1))
+    return total
+
+
+def checkpoint_that_raises(x: Any) -> Any:
+    def limited(y: Any) -> Any:
+        if y > 0.5:
+            raise ValueError("big")
+        return math.sin(y) * y
+
+    total = 0.0
+    for k in range(5):
+        try:
+            total += pb.checkpoint(limited)(x * k) * x
+        except ValueError:
+            total += x * x
+    return total
+
+
+def budget_with_nonlocal(x: Any) -> Any:
+    s, u = x, np.ones(30) * x
+
+    def bump(z: Any) -> Any:
+        nonlocal s
+        s = math.sin(s * z) + 0.3
+        return s
+
+    for _ in range(300):
+        u = u * np.cos(0.05 * u) + 0.01 * bump(x)
+    return float(np.sum(u)) * s
+
+
+def budget_with_views(x: Any) -> Any:
+    u = np.linspace(0.1, 1.0, 10) * x
+    left, right = u[:5], u[5:]
+    for _ in range(400):
+        left += 0.01 * np.sin(right)
+        right *= 0.999
+    return float(np.sum(u * u))
+
+
+def shelves_with_closure_and_exception(x: Any) -> Any:
+    kept = np.zeros(3)
+
+    def add(v: Any) -> None:
+        nonlocal kept
+        kept = kept * 0.5 + v
+
+    total = 0.0
+    for i in range(7):
+        v = np.array([x, x * i, 1.0])
+        try:
+            if i == 3:
+                raise KeyError("k")
+            add(v * v)
+        except KeyError:
+            add(v)
+        total += float(kept[i % 3])
+    return total + float(np.sum(kept * kept))
+
+
+def extrema_of_written_views(x: Any) -> Any:
+    m = np.array([[0.3, -1.2, 0.8], [2.0, 0.4, -0.5]]) * x
+    m[1] *= x
+    high, low = np.max(m, axis=1), np.min(m.T, axis=0)
+    return float(np.sum(high * high * high) + np.sum(low * low * low))
+
+
+PROGRAMS = (
+    parallel_with_recursive_closure, parallel_in_checkpoint, checkpoint_that_raises, budget_with_nonlocal,
+    budget_with_views, shelves_with_closure_and_exception, extrema_of_written_views,
+)  # fmt: skip
+
+
+def slope(f: Any, x: float) -> float:
+    return (f(x + STEP) - f(x - STEP)) / (2 * STEP)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_value_and_gradient(program: Any, small_budget: None) -> None:
+    value, gradient = pb.value_and_grad(program)(0.2)
+    assert value == pytest.approx(program(0.2), rel=1e-12)
+    assert gradient == pytest.approx(slope(program, 0.2), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_second_order(program: Any, small_budget: None) -> None:
+    gradient = pb.grad(program)
+    assert pb.grad(gradient)(0.2) == pytest.approx(slope(gradient, 0.2), rel=1e-6)
+    assert pb.jvp(gradient, (0.2,), (1.0,))[1] == pytest.approx(slope(gradient, 0.2), rel=1e-6)
