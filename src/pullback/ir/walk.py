@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pullback.ir.node import Block, Function, Op, Value
 
 __all__ = [
-    "clone_block", "clone_function", "clone_ops", "count_ops", "defined", "fingerprint", "free_values", "substitute",
-    "uses",
+    "clone_block", "clone_function", "clone_ops", "count_ops", "defined", "fingerprint", "free_values", "replace_ops",
+    "substitute", "uses",
 ]  # fmt: skip
 
 
@@ -121,3 +121,13 @@ def fingerprint(function: Function) -> int:
 
     block(function.body)
     return hash(tuple(seen))
+
+
+def replace_ops(block: Block, rule: Callable[[Op], Sequence[Op]]) -> None:
+    """In place of every op, inner ones first, stand those that the rule gives for it."""
+    ops: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            replace_ops(inner, rule)
+        ops += rule(op)
+    block.ops = ops

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pullback.analysis.sums import carried_sums
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import defined
+from pullback.ir.walk import defined, replace_ops
 from pullback.passes.order import ANY_ORDER
 from pullback.prims.base import Emitter, get
 from pullback.types import Scalar
@@ -27,17 +27,12 @@ _SUMS = frozenset({"add", "sub"})
 def run(function: Function, program: Program) -> None:
     """Guard the loops of the function."""
     if any(op.name == "for" and op.attrs.get(ANY_ORDER) for op in function.body.walk()):
-        _block(function.body)
+        replace_ops(function.body, _loop)
 
 
-def _block(block: Block) -> None:
-    ops: list[Op] = []
-    for op in block.ops:
-        for inner in op.blocks:
-            _block(inner)
-        factor = _factor(op) if op.name == "for" and op.attrs.get(ANY_ORDER) else None
-        ops += [op] if factor is None else _guarded(op, factor)
-    block.ops = ops
+def _loop(op: Op) -> list[Op]:
+    factor = _factor(op) if op.name == "for" and op.attrs.get(ANY_ORDER) else None
+    return [op] if factor is None else _guarded(op, factor)
 
 
 def _factor(loop: Op) -> Value | None:

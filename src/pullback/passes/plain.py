@@ -13,7 +13,7 @@ factor the product with 0 is 0 anyway.  Only innermost loops that may become vec
 from __future__ import annotations
 
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import clone_ops, count_ops, defined
+from pullback.ir.walk import clone_ops, count_ops, defined, replace_ops
 from pullback.passes.order import ANY_ORDER
 from pullback.prims.base import Emitter, get
 
@@ -25,17 +25,12 @@ _LARGEST, _MOST_FACTORS = 60, 4
 def run(function: Function, program: Program) -> None:
     """Make two versions of the loops that have such products."""
     if any(op.name == "for" and op.attrs.get(ANY_ORDER) for op in function.body.walk()):
-        _block(function.body)
+        replace_ops(function.body, _loop)
 
 
-def _block(block: Block) -> None:
-    ops: list[Op] = []
-    for op in block.ops:
-        for inner in op.blocks:
-            _block(inner)
-        products = _products(op) if op.name == "for" and op.attrs.get(ANY_ORDER) else []
-        ops += _versions(op, products) if products else [op]
-    block.ops = ops
+def _loop(op: Op) -> list[Op]:
+    products = _products(op) if op.name == "for" and op.attrs.get(ANY_ORDER) else []
+    return _versions(op, products) if products else [op]
 
 
 def _products(loop: Op) -> list[tuple[Op, Value]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from pullback.analysis.sums import carried_sums
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import clone_ops, count_ops, defined
+from pullback.ir.walk import clone_ops, count_ops, defined, replace_ops
 from pullback.passes.order import ANY_ORDER
 from pullback.prims.base import Emitter, get
 from pullback.types import I64
@@ -27,16 +27,7 @@ _READS = frozenset({"array_get", "buffer_get"})
 
 def run(function: Function, program: Program) -> None:
     """Mark and double the loops of the function."""
-    _block(function.body)
-
-
-def _block(block: Block) -> None:
-    ops: list[Op] = []
-    for op in block.ops:
-        for inner in op.blocks:
-            _block(inner)
-        ops += _twice(op) if op.name == "for" and _only_adds_up(op) else [op]
-    block.ops = ops
+    replace_ops(function.body, lambda op: _twice(op) if op.name == "for" and _only_adds_up(op) else [op])
 
 
 def _only_adds_up(loop: Op) -> bool:
