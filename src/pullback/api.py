@@ -22,9 +22,11 @@ from pullback.runtime.budget import EXCEEDED, checked, take_exceeded
 from pullback.runtime.callobject import LONGEST, MISS, CallObject
 from pullback.runtime.checkpointed import Checkpointed
 from pullback.runtime.copies import copied, zeros
+from pullback.runtime.fixed import Path
 from pullback.runtime.request import Options, Request
 from pullback.runtime.signatures import describe, why
 from pullback.runtime.state import NO_STATE, Held, State, remembered
+from pullback.runtime.static_arguments import NOTHING_STATIC, require_hashable, static_arguments
 
 if TYPE_CHECKING:
     from pullback import pipeline
@@ -92,6 +94,7 @@ class Compiled(CallObject):
         self.kind = kind
         self.state = state
         self.named: tuple[str, ...] = ()  # the keywords of the last arguments, for functions with *args or **kwargs
+        self.static = NOTHING_STATIC
         self.signatures: list[tuple[str, ...]] = []
 
     @property
@@ -118,7 +121,9 @@ def _request(compiled: Any, arguments: tuple[Any, ...]) -> Request:
     held = Held(tuple(zip(places, arguments[count:], strict=True)), compiled.state.constants)
     given = twins.native(arguments[:count])
     known = _helpers_of(_bottom(compiled)).setdefault("known", {})
-    return Request(compiled.kind, compiled, given, names, keyword_only, held=held, known=known)
+    static = compiled.static.positions(names)
+    require_hashable(given, static)
+    return Request(compiled.kind, compiled, given, names, keyword_only, held=held, known=known, static=static)
 
 
 def _bottom(compiled: Any) -> Any:
@@ -155,7 +160,7 @@ def _by_name(compiled: Any, names: tuple[str, ...]) -> Any:
     known = vars(compiled).setdefault("_by_name", {})
     if names not in known:
         helper = Compiled(compiled, compiled.__pullback__, compiled.options, compiled.kind, state=compiled.state)
-        helper.named = names
+        helper.named, helper.static = names, compiled.static
         known[names] = helper
     return known[names]
 
@@ -169,7 +174,7 @@ def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any
     if not exceeded and _install_shared(compiled):
         found = attempt()
         if found is not MISS:
-            compiled.signatures.append(tuple(map(describe, arguments)))
+            compiled.signatures.append(_signature(compiled, arguments))
             return found
     with _lock:
         found = attempt() if compiled.entries and not exceeded else MISS
@@ -184,7 +189,7 @@ def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any
         kept = _install_kept(compiled, request, options)
         if not kept:
             _install(compiled, _compile(request, options))
-        _note(compiled, request.names, tuple(map(describe, arguments)), time.perf_counter() - start, bool(kept))
+        _note(compiled, request.names, _signature(compiled, arguments), time.perf_counter() - start, bool(kept))
     result = attempt()
     if result is MISS and not options.scheduled and take_exceeded():
         EXCEEDED.value = 1
@@ -199,6 +204,14 @@ def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any
     if result is MISS:
         raise InternalError(f"{compiled.__name__}: the code just compiled does not accept its own arguments")
     return result
+
+
+def _signature(compiled: Any, arguments: tuple[Any, ...]) -> tuple[str, ...]:
+    """What the code that was installed last is for, with the numbers that it is made for."""
+    fixed: dict[int, list[Path]] = {}
+    for position, path, _ in compiled.entries[0].numbers if compiled.entries else ():
+        fixed.setdefault(position, []).append(path)
+    return tuple(describe(value, fixed=fixed.get(i, ())) for i, value in enumerate(arguments))
 
 
 def _log_exceeded(name: str) -> None:
@@ -226,7 +239,7 @@ def _shared(compiled: Any) -> list[Any]:
     fun: Any = compiled
     while isinstance(fun, Compiled):
         name, inner, settings = fun.__pullback__
-        path.append((name, settings, fun.options, fun.kind, fun.state.key(), fun.named))
+        path.append((name, settings, fun.options, fun.kind, fun.state.key(), fun.named, fun.static))
         fun = inner
     known: list[Any] = _helpers_of(fun).setdefault(("code", getattr(fun, "__code__", None), *path), [])
     return known
@@ -253,7 +266,7 @@ def _install_kept(compiled: Any, request: Request, options: Options) -> Any:
     """Install code that an earlier process left; None where there is none."""
     from pullback.codegen import manifest
 
-    entry = manifest.load(manifest.key(request, options), request.function)
+    entry = manifest.load(manifest.key(request, options), request.function, request.arguments)
     if entry is not None:
         _counter["compilations"] += 1
         _install(compiled, entry)
@@ -314,11 +327,14 @@ def _callable(fun: Any, what: str) -> Any:
 def jit(fun: Callable[P, R]) -> Callable[P, R]: ...
 @overload
 def jit(
-    fun: None = None, *, error_model: str = ..., boundscheck: bool = ..., fastmath: bool = ..., parallel: bool = ...
+    fun: None = None, *, error_model: str = ..., boundscheck: bool = ..., fastmath: bool = ..., parallel: bool = ...,
+    memory_budget: int | None = ..., static_argnums: int | Sequence[int] = ...,
+    static_argnames: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None, *, error_model: str = "python", boundscheck: bool = True,
     fastmath: bool = False, parallel: bool = False, memory_budget: int | None = None,
+    static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """Compile a function for the types it is called with.
 
@@ -328,10 +344,13 @@ def jit(
         large maps and reductions, on several threads (`set_num_threads`); results do not depend on how many.
     memory_budget: bytes that loops may keep for the reverse pass of a derivative of the function, in place of what
         `set_memory_budget` says; a loop that needs more keeps snapshots and runs trips again.
+    static_argnums, static_argnames: arguments whose values the code is made for, once for each: ints and bools, and
+        tuples of them.  (Strings, None and functions always are known while compiling, and ints that must be, axes and
+        the like, become so by themselves.)  Other numbers stay run-time values.  ValueError for unhashable ones.
     """
     make = functools.partial(
         jit, error_model=error_model, boundscheck=boundscheck, fastmath=fastmath, parallel=parallel,
-        memory_budget=memory_budget,
+        memory_budget=memory_budget, static_argnums=static_argnums, static_argnames=static_argnames,
     )  # fmt: skip
     if fun is None:
         return make
@@ -339,7 +358,9 @@ def jit(
     if memory_budget is not None:
         options = replace(options, memory_budget=checked(memory_budget, "memory_budget"))
     target = _callable(fun, "jit")
-    return Compiled(target, ("jit", target, ()), options, recipe=(make, (fun,)))
+    compiled = Compiled(target, ("jit", target, ()), options, recipe=(make, (fun,)))
+    compiled.static = static_arguments(compiled._python, static_argnums, static_argnames)
+    return compiled
 
 
 def _options(error_model: str, boundscheck: bool, fastmath: bool, parallel: bool) -> Options:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from pullback.prims import REGISTRY
-from pullback.prims.base import Partial
+from pullback.prims.base import Partial, Refused
 
 __all__ = ["Number", "grad", "math"]
 
@@ -113,9 +113,12 @@ def apply(row: str, compute: Callable[..., Any], *operands: Any, **attrs: Any) -
         op: Any = SimpleNamespace(operands=strong, result=outcome, attrs=attrs)
         partials = rule(EMITTER, op)
         for operand, own, partial in zip(operands, mine, partials, strict=True):
-            if own and partial is not None:
-                slope = partial.value if isinstance(partial, Partial) else np.float64(partial)
-                operand.adjoint = operand.adjoint + EMITTER("zmul", slope, result.adjoint)
+            if not own or partial is None:
+                continue
+            if isinstance(partial, Refused):
+                raise TypeError(partial.title.format(name=row))
+            slope = partial.value if isinstance(partial, Partial) else np.float64(partial)
+            operand.adjoint = operand.adjoint + EMITTER("zmul", slope, result.adjoint)
 
     return prompt.shift(body)
 

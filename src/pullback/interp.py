@@ -19,7 +19,7 @@ import numpy as np
 from pullback.analysis.raises import site_of
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Program, Value
-from pullback.prims import get
+from pullback.prims import get, lapack
 from pullback.prims.scalar import NUMPY_DTYPES
 from pullback.runtime.budget import get_memory_budget
 from pullback.runtime.errors import exception_at
@@ -199,8 +199,9 @@ def _view_reshape(array: Any, *sizes: Any, given: str = "") -> Any:
 
 
 def _view_diagonal(array: Any) -> Any:
-    rows, columns = array.strides
-    return np.lib.stride_tricks.as_strided(array, (min(array.shape),), (rows + columns,))
+    *others, rows, columns = array.strides
+    shape = (*array.shape[:-2], min(array.shape[-2:]))
+    return np.lib.stride_tricks.as_strided(array, shape, (*others, rows + columns))
 
 
 def _view_index(array: Any, index: Any, axis: int) -> Any:
@@ -211,7 +212,9 @@ def _view_index(array: Any, index: Any, axis: int) -> Any:
 
 def _poison(dtype: Any) -> Any:
     """What memory that nobody has set or that was freed reads as."""
-    return np.nan if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min // 3
+    if dtype.kind in "iu":
+        return (np.iinfo(dtype).min or np.iinfo(dtype).max) // 3
+    return np.nan if dtype.kind == "f" else False
 
 
 def _array_empty(*sizes: Any, dtype: DType) -> Any:
@@ -406,6 +409,15 @@ class _Machine:
         return step
 
     step_text_effect = step_text_call
+
+    def step_lapack(self, op: Op) -> Step:
+        operands, results, attrs = list(op.operands), list(op.results), dict(op.attrs)
+
+        def step(environment: Environment) -> None:
+            found = lapack.run([environment[v] for v in operands], attrs)
+            environment.update(zip(results, found, strict=True))
+
+        return step
 
     def step_check(self, op: Op) -> Step:
         ok, *payload = op.operands

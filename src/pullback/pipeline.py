@@ -16,7 +16,7 @@ from pullback.analysis.alias import written_parameters
 from pullback.analysis.mismatch import reject_mismatches
 from pullback.codegen import build, manifest
 from pullback.diagnostic import CompileError, Diagnostic
-from pullback.infer import Entry, Session, infer_entry, new_session
+from pullback.infer import Backward, Entry, Session, infer_entry, new_session
 from pullback.infer import Options as Meaning
 from pullback.infer.engine import deep_recursion
 from pullback.ir.check import check_program
@@ -34,6 +34,7 @@ from pullback.passes import (
     dce,
     elements,
     equal,
+    finite,
     forward_cells,
     fuse,
     gathers,
@@ -115,8 +116,8 @@ def _room(request: Request) -> Iterator[None]:
 
 def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     meaning = Meaning(checks=options.error_model == "python", boundscheck=options.boundscheck)
-    transform = ad.backpropagating if options.formulation == "closures" else None
-    session = new_session(front.parse, meaning, request.held, transform)
+    backward = Backward(ad.backpropagating, catch.run) if options.formulation == "closures" else None
+    session = new_session(front.parse, meaning, request.held, backward)
     lowered = Lowered(infer_entry(session, request))
     if keep:
         lowered.stages["front"] = _untyped(session)
@@ -135,6 +136,8 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
     lowered.residuals = ad.expand(lowered.program, optimise=optimise if options.passes else None, budget=budget)
     _record(lowered, "ad", options, keep)
     if options.passes:
+        if options.fastmath:
+            finite.run(lowered.program)
         settle.run(lowered.program)
     _optimise_program(lowered.program, options)
     if options.passes:

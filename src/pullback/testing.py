@@ -25,6 +25,7 @@ from pullback.types import (
     Constant,
     Dict,
     DType,
+    Fixed,
     List,
     Member,
     NoneType,
@@ -39,7 +40,7 @@ from pullback.types import (
     slots,
 )  # fmt: skip
 
-__all__ = ["compilations", "flatten", "gradient", "run", "unflatten"]
+__all__ = ["call", "compilations", "flatten", "gradient", "interpreted", "run", "unflatten"]
 
 
 def compilations() -> int:
@@ -52,6 +53,8 @@ def flatten(type_: Type, value: Any) -> list[Any]:
     match type_:
         case Number(dtype, _):
             return [NUMPY_DTYPES[dtype](value)]
+        case Fixed(_, of):
+            return flatten(of, value)
         case Array():
             return [value]
         case Complex(real, imag):
@@ -75,7 +78,7 @@ def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
             number = complex(values[0], values[1])
             return number if weak else np.complex64(number) if dtype is DType.F32 else np.complex128(number)
         case PackedComplex():
-            return values[0][..., 0] + values[0].dtype.type(1) * values[0][..., 1] * np.complex64(1j)
+            return np.asarray(values[0][..., 0] + values[0].dtype.type(1) * values[0][..., 1] * np.complex64(1j))
         case Text():
             return texts.at(int(values[0]))
         case NoneType():
@@ -115,7 +118,11 @@ def call(
     request = pipeline.Request(kind, function, tuple(arguments), names)
     if engine == "native":
         return api.call_once(request, options)
-    lowered = pipeline.lower(request, options)
+    return interpreted(pipeline.lower(request, options), arguments)
+
+
+def interpreted(lowered: pipeline.Lowered, arguments: Sequence[Any]) -> Any:
+    """The result of lowered code for arguments of the types it was lowered for, by the interpreter."""
     boundary = lowered.entry.boundary
     machine = [m for t, v in zip(boundary.params, arguments, strict=True) for m in flatten(t, v)]
     for hidden in boundary.hidden:

@@ -44,6 +44,7 @@ __all__ = [
     "Dict",
     "Environment",
     "Failure",
+    "Fixed",
     "Iterator",
     "List",
     "Machine",
@@ -57,6 +58,7 @@ __all__ = [
     "Range",
     "Ref",
     "Scalar",
+    "Shadowed",
     "Slice",
     "Store",
     "Str",
@@ -84,22 +86,37 @@ class DType(Enum):
     """Element kinds.  The value is the short name used in IR text."""
 
     BOOL = "bool"
+    I8 = "i8"
+    I16 = "i16"
     I32 = "i32"
     I64 = "i64"
+    U8 = "u8"
+    U16 = "u16"
+    U32 = "u32"
+    U64 = "u64"
+    F16 = "f16"
     F32 = "f32"
     F64 = "f64"
 
-    @property
-    def is_float(self) -> bool:
-        return self in (DType.F32, DType.F64)
+    def __init__(self, code: str) -> None:
+        self.is_float = code[0] == "f"
+        self.is_int = code[0] in "iu"
+        self.is_unsigned = code[0] == "u"
+        self.bytes = 1 if code == "bool" else int(code[1:]) // 8
 
     @property
-    def is_int(self) -> bool:
-        return self in (DType.I32, DType.I64)
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest int."""
+        if self is DType.BOOL:
+            return 0, 1
+        bits = 8 * self.bytes
+        return (0, 2**bits - 1) if self.is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
     @property
-    def bytes(self) -> int:
-        return {"bool": 1, "i32": 4, "i64": 8, "f32": 4, "f64": 8}[self.value]
+    def title(self) -> str:
+        """NumPy's name of the dtype."""
+        word = {"i": "int", "u": "uint", "f": "float"}.get(self.value[0])
+        return "bool" if word is None else word + self.value[1:]
 
     def __repr__(self) -> str:
         return self.value
@@ -191,6 +208,17 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """An int or bool of type `of` whose value the code is made for: a parameter of a specialization, or of its entry.
+
+    Inside the function it is a constant; the slot is passed as that of others is.
+    """
+
+    value: int
+    of: Number
+
+
+@dataclass(frozen=True, slots=True)
 class Str:
     """A string known while compiling."""
 
@@ -277,6 +305,17 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Shadowed:
+    """An array of floats in the code of a function with a backpropagator: the array and its shadow.
+
+    Both are arrays (`Array`), or in the code of a derivative of that function arrays with shadows of their own.
+    """
+
+    primal: Type
+    shadow: Type
+
+
+@dataclass(frozen=True, slots=True)
 class Complex:
     """A complex number (both parts Number) or array (both parts Array, of one shape)."""
 
@@ -293,7 +332,9 @@ class PackedComplex:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """range(...): slots are start, trip count, step."""
+    """range(...): slots are start, trip count, step.  numbers: those that code is made for, as `Fixed` for ints."""
+
+    numbers: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,9 +489,9 @@ class Union:
 
 
 Type = (
-    Number | Constant | Str | NoneType | Never | Unbound | Tuple | List | Dict | Array | Range | Slice | Iterator
-    | Module | Builtin | Class | Member | Closure | BoxedFunction | Transformed | Pullback | Ref | Text | Template
-    | Failure | Caught | Union | Zero | Tame | Complex | PackedComplex
+    Number | Constant | Fixed | Str | NoneType | Never | Unbound | Tuple | List | Dict | Array | Range | Slice
+    | Iterator | Module | Builtin | Class | Member | Closure | BoxedFunction | Transformed | Pullback | Ref | Text
+    | Template | Failure | Caught | Union | Zero | Tame | Complex | PackedComplex | Shadowed
 )  # fmt: skip
 
 NONE = NoneType()
@@ -464,6 +505,8 @@ def slots(type_: Type) -> tuple[Machine, ...]:
     match type_:
         case Number(dtype, _) | Tame(dtype):
             return (Scalar(dtype),)
+        case Fixed(_, of):
+            return slots(of)
         case Array(dtype, rank, contiguous, _):
             return (ArrayRef(dtype, rank, contiguous),)
         case Tuple(items) | List(items) | Dict(_, items):
@@ -488,6 +531,8 @@ def slots(type_: Type) -> tuple[Machine, ...]:
             return (*slots(real), *slots(imag))
         case PackedComplex(array):
             return slots(array)
+        case Shadowed(primal, shadow):
+            return (*slots(primal), *slots(shadow))
         case Ref() | Text():
             return (I64,)
         case Pullback(box, _, _, result, _):
@@ -552,17 +597,22 @@ def union_of(*types: Type) -> Type:
     return members[0] if len(members) == 1 else Union(tuple(members))
 
 
-_NUMPY_NAMES = {"bool": "np.bool_", "i32": "np.int32", "i64": "np.int64", "f32": "np.float32", "f64": "np.float64"}
 _PYTHON_NAMES = {"bool": "bool", "i64": "int", "f64": "float"}
+
+
+def _numpy_name(dtype: DType) -> str:
+    return "np.bool_" if dtype is DType.BOOL else f"np.{dtype.title}"
 
 
 def show(type_: Type) -> str:
     """The type as a user would name it."""
     match type_:
         case Number(dtype, weak):
-            return _PYTHON_NAMES.get(dtype.value, dtype.value) if weak else _NUMPY_NAMES[dtype.value]
+            return _PYTHON_NAMES.get(dtype.value, dtype.value) if weak else _numpy_name(dtype)
         case Constant():
             return "bool"
+        case Fixed(value, of):
+            return f"{show(of)} {value}"
         case Str() | Text():
             return "str"
         case Complex(Array(dtype, rank), _):
@@ -573,8 +623,10 @@ def show(type_: Type) -> str:
             return "complex"
         case PackedComplex(array):
             return show(Complex(array, array))
+        case Shadowed(primal, _):
+            return show(primal)
         case Tame(dtype):
-            return _NUMPY_NAMES[dtype.value]
+            return _numpy_name(dtype)
         case NoneType():
             return "None"
         case Never():
@@ -590,7 +642,7 @@ def show(type_: Type) -> str:
         case Dict(keys, items):
             return "dict{" + ", ".join(f"{k!r}: {show(t)}" for k, t in zip(keys, items, strict=True)) + "}"
         case Array(dtype, rank, _, _):
-            return f"array({_NUMPY_NAMES[dtype.value][3:].rstrip('_')}, {rank}-D)"
+            return f"array({dtype.title}, {rank}-D)"
         case Range():
             return "range"
         case Slice():

@@ -30,7 +30,7 @@ class Transformer(Protocol):
     builder: Builder
 
     def free(self, *blocks: Block) -> list[Value]: ...
-    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, **attrs: object) -> list[Value]: ...
+    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, /, **attrs: object) -> list[Value]: ...
     def op(self, op: Op) -> Step | None: ...
     def mapped(self, values: Iterable[Value]) -> list[Value]: ...
     def bind(self, op: Op, results: Sequence[Value]) -> None: ...
@@ -51,6 +51,7 @@ def repeated(j: Transformer, op: Op) -> Step:
     test = Block([Value(None, "chain"), *(Value(None, v.name) for v in cond.params)])
     j.values.update(zip(cond.params, test.params[1:], strict=True))
     test.ops = clone_ops(cond.ops, j.values)
+    _only_read(test)
     test.results = j.mapped(cond.results)
     trip = j.region(body, body.params, lambda back: [back.take(v) for v in (*body.params, *free)])
     link = _linked(j, trip, chain, [], 0)
@@ -60,6 +61,22 @@ def repeated(j: Transformer, op: Op) -> Step:
                                        blocks=[test, trip], results=len(op.results) + 1)  # fmt: skip
     j.bind(op, made.results[1:])
     return lambda back: _backwards(j, back, op, op.operands, made.results[0], link, free)
+
+
+# What a condition that calls nothing may do with arrays.
+_READING = frozenset({"py.subscript", "py.binary", "py.unary", "py.attribute", "py.unpack"})
+
+
+def _only_read(block: Block) -> None:
+    """Nothing in a condition has a sensitivity: its ops have arrays without their shadows."""
+    old, block.ops = block.ops, []
+    for op in old:
+        for inner in op.blocks:
+            _only_read(inner)
+        if op.name in _READING:
+            builder = Builder(block, op.span)
+            op.operands = [builder.append_untyped(get("py.bare"), [v]).result for v in op.operands]
+        block.ops.append(op)
 
 
 def _rotated(j: Transformer, op: Op) -> Step:

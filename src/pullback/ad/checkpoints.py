@@ -20,6 +20,7 @@ from pullback.analysis.alias import NO_WRITES
 from pullback.analysis.cells import CellWrites
 from pullback.analysis.effects import VIEWS, elementwise_inputs, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import RULE, mentioned_by_rule, rule_of
 from pullback.ir.walk import clone_function, uses
 from pullback.prims.base import Emitter, get
 from pullback.types import I64, ArrayRef, Table
@@ -150,6 +151,9 @@ def silent(program: Program, name: str) -> str:
             function = clone_function(program.functions[old])
             function.name = new
             _silence(function.body, names)
+            rule = rule_of(function)
+            if rule is not None:
+                function.attrs[RULE] = rule.renamed(names)
             program.functions[new] = function
     return names[name]
 
@@ -159,8 +163,9 @@ def _reached(program: Program, name: str) -> Iterator[str]:
     while waiting:
         current = waiting.pop()
         yield current
-        for op in program.functions[current].body.walk():
-            callee = op.attrs.get("callee")
+        function = program.functions[current]
+        callees = [op.attrs.get("callee") for op in function.body.walk()]
+        for callee in (*callees, *mentioned_by_rule(function)):
             if isinstance(callee, str) and callee not in seen:
                 seen.add(callee)
                 waiting.append(callee)

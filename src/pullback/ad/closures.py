@@ -13,15 +13,18 @@ It works on untyped IR, before inference, and what it makes is untyped IR of the
 passes inline it, and applied to its own output it gives the next order.  A branch yields its backpropagator beside its
 values, so an `if` merges closures.  A loop carries the chain of the backpropagators of its trips, and a loop backwards
 opens the links one by one.  The sensitivity of a function is the environment of the sensitivities of what it captured.
-What is stored in heaps has its sensitivity in their twins (`stored`); writes to arrays are a CompileError.
+What is stored in heaps has its sensitivity in their twins (`stored`), what arrays hold, where a program writes to them,
+in their shadows (`arrays`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from pullback.ad.arrays import TREES, on_arrays, rule_on_arrays
 from pullback.ad.backpropagator import Back, Step
 from pullback.ad.chains import repeated, stepped
+from pullback.ad.grouped import grouped, statement
 from pullback.ad.rules import BackRule, PrimGuards, back_of_prim
 from pullback.ad.stored import stored, twins
 from pullback.diagnostic import CompileError, Diagnostic
@@ -37,14 +40,14 @@ __all__ = ["backpropagating"]
 _INERT = frozenset({
     "py.const", "py.global", "py.builtin", "py.import", "py.unbound", "py.truth", "py.compare", "py.slice", "py.raise",
     "py.assert", "py.fstring", "py.is_sequence", "py.is_mapping", "py.zero", "py.seed", "py.is_environment",
-    "py.function_of", "py.arity",
+    "py.function_of", "py.arity", "py.shadow", "py.shadowed", "py.shadows", "py.bare", "py.fresh",
 })  # fmt: skip
 # Ops whose meaning, and so whose backpropagator, inference knows from the types of their operands.
 _BY_TYPE = frozenset({
     "py.call", "py.binary", "py.unary", "py.inplace", "py.attribute", "py.subscript", "py.unpack", "py.back_of",
     "py.apply", "py.list", "py.dict", "py.dict_of", "py.set", "py.sequence_star", "py.dict_star", "py.unpack_star",
     "py.append", "py.add", "py.setitem", "py.inplace_item", "py.delitem", "py.setattr", "py.delattr", "py.cell",
-    "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push",
+    "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push", "py.copied",
 })  # fmt: skip
 
 
@@ -105,7 +108,7 @@ class _Transformer:
         for param in params:
             self.values[param] = Value(None, param.name)
         self.builder.block.params = [self.values[param] for param in params]
-        steps = [step for op in source.ops if (step := self.op(op)) is not None]
+        steps = [step for op in grouped(source) if (step := self.op(op)) is not None]
         back = self.backpropagator(source.results[outputs:], steps, finish)
         block = self.builder.block
         block.results = [*(self.values[v] for v in source.results), back]
@@ -135,7 +138,7 @@ class _Transformer:
         function = Function(f"{self.function.name}_back", block, self.function.span, attrs)
         return self.emit("closure", captured, function=function)[0]
 
-    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, **attrs: object) -> list[Value]:
+    def emit(self, name: str, operands: Sequence[Value] = (), results: int = 1, /, **attrs: object) -> list[Value]:
         return self.builder.append_untyped(get(f"py.{name}"), operands, attrs=attrs, results=results).results[:]
 
     def op(self, op: Op) -> Step | None:
@@ -151,7 +154,8 @@ class _Transformer:
         if rule is None:
             raise self.refused(_DESCRIPTIONS.get(op.name, f"`{op.name.removeprefix('py.')}`"), op)
         step = rule(self, op)
-        return None if step is None else _at(op, step, always=op.name in _ACTING or "memory" in op.attrs)
+        always = op.name in _ACTING or "memory" in op.attrs or (op.name == "py.prim" and on_arrays(op))
+        return None if step is None else _at(op, step, always=always)
 
     def copy(self, op: Op) -> Op:
         (copied,) = clone_ops([op], self.values)
@@ -185,6 +189,12 @@ class _Transformer:
     def prim(self, op: Op) -> Step | None:
         if "memory" in op.attrs:
             return stored(self, op)
+        if op.attrs["name"] == "hidden":  # from outside: constant
+            self.copy(op)
+            self.inert.update(op.results)
+            return None
+        if on_arrays(op):
+            return rule_on_arrays(self, op)
         self.copy(op)
         rule = back_of_prim(op, finite=self.guards.finite(op))
         if rule is None:
@@ -373,18 +383,20 @@ def _sensitivity_of(of: object) -> object:
     return ("sensitivity", of)
 
 
-_DESCRIPTIONS = {"py.try": "an exception handler", "py.call_star": "a call with * or **"}
+_DESCRIPTIONS = {"py.call_star": "a call with * or **"}
 # What may change memory, so that its backpropagator runs even where no result has a sensitivity.
-_ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins"})
+_ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins", "py.statement", *TREES})
 _Rule = Callable[[_Transformer, Op], Step | None]
 _RULES: dict[str, _Rule] = {
     "if": _Transformer.conditional, "py.while": repeated, "py.for": stepped,
     "py.with_back": _Transformer.again, "py.prim": _Transformer.prim, "py.tuple": _Transformer.structure,
-    "py.as_made": _Transformer.as_made, "py.twins": twins, "py.closure": _Transformer.made,
+    "py.statement": statement, "py.as_made": _Transformer.as_made, "py.twins": twins,
+    "py.closure": _Transformer.made,
     "py.environment": _Transformer.made, "py.opened": _Transformer.opened, "py.self": _Transformer.running,
     "py.part": _Transformer.part, "py.injected": _Transformer.injected, "py.sum": _Transformer.sum,
     "py.check_bound": _Transformer.same, "py.filled": _Transformer.same, "py.gradient_like": _Transformer.same,
     "py.cotangent": _Transformer.same, "py.derived": _Transformer.made, "py.kept": _Transformer.same,
     "py.flat": _Transformer.flat, "py.regrouped": _Transformer.regrouped,
     "py.flat_sensitivity": _Transformer.flat, "py.regrouped_sensitivity": _Transformer.regrouped,
+    "py.primal": _Transformer.same, "py.numbers": _Transformer.same, **TREES,
 }  # fmt: skip

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pullback.ad.checkpoints import is_checkpointed
 from pullback.ad.dead import remove_dead
 from pullback.ad.primal import Derivations, Mask, Primal, SplitCall, keep_apart, prepare_copy
+from pullback.ad.replaced import put_back
 from pullback.ad.residuals import Closer
 from pullback.ad.reverse import Reverse
 from pullback.ad.shadows import (
@@ -31,6 +32,7 @@ from pullback.ad.sweep import sweep, tracked_inputs
 from pullback.analysis.alias import Aliases, overlapping_pairs, record_links
 from pullback.analysis.effects import ALLOCATIONS, is_reference
 from pullback.ir.node import Block, Function, Value
+from pullback.ir.rule import mentioned_by_rule
 from pullback.ir.walk import substitute
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, Box, Machine, Scalar, Table, is_float
@@ -67,7 +69,10 @@ def _reversed(
 def _array_gradient(reverse: Reverse, value: Value) -> Value:
     primal = reverse.primal
     if isinstance(value.type, Table):
-        return reverse.shadow(value)
+        twin = reverse.shadow(value)
+        for first in primal.firsts.get(value, ()):
+            put_back(reverse.e, twin, first)
+        return twin
     found = primal.zeros.get(value) or reverse.existing(value)
     if found is not None:
         return found
@@ -296,9 +301,13 @@ def _reruns(derivations: Derivations, function: Function) -> bool:
                 callee = str(op.attrs["callee"])
                 if arrays:
                     return True
-                if callee not in seen:
-                    seen.add(callee)
-                    pending.append(program.functions[callee])
+                reached = program.functions[callee]
+                rules = [program.functions[name] for name in mentioned_by_rule(reached)]
+                if any(isinstance(v.type, Table) for rule in rules for v in rule.body.params):
+                    return True
+                new = {f.name: f for f in (reached, *rules) if f.name not in seen}
+                seen.update(new)
+                pending += new.values()
     return False
 
 

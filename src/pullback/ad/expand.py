@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pullback.ad import derive
+from pullback.ad import derive, ruled
 from pullback.ad.checkpoints import forget, silent
 from pullback.ad.forward import tangent_function
+from pullback.ad.jumps import reject_jumps
 from pullback.ad.kept import Residual
 from pullback.ad.primal import Mask, SplitCall
 from pullback.ad.rotate import rotate
@@ -23,6 +24,7 @@ from pullback.ad.zeros import zeros_function
 from pullback.analysis.alias import NO_WRITES, Writes, written_parameters
 from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import mentioned_by_rule, rule_of
 from pullback.ir.walk import clone_ops
 from pullback.prims.base import Emitter
 from pullback.types import ArrayRef, is_float
@@ -40,8 +42,10 @@ def expand(program: Program, *, optimise: Optimise | None = None, budget: Budget
     """
     driver = _Driver(program, optimise, budget)
     driver.reject_endless()
+    ruled.reject_writes(driver)
     for name in list(program.functions):
         driver.expanded(name)
+    ruled.forget_rules(program)
     driver.prune()
     kept = driver.kept
     for function in program.functions.values():
@@ -67,6 +71,7 @@ class _Driver:
         self._tangents: dict[tuple[str, Mask], str] = {}
         self._reruns: dict[tuple[str, Mask], str] = {}
         self._zeros: dict[str, str] = {}
+        self._around: dict[str, Function] = {}
         self._templates: dict[tuple[object, ...], Function] = {}
         self._halves: dict[str, tuple[Function, Function]] = {}
 
@@ -87,7 +92,9 @@ class _Driver:
             names = found
 
             def make() -> None:
-                for function in derive.split(self, self.program.functions[name], mask, names):
+                source = self.program.functions[name]
+                halves = derive.split if rule_of(source) is None else ruled.split
+                for function in halves(self, source, mask, names):
                     self.program.functions[function.name] = function
 
             self._pending.append(make)
@@ -99,8 +106,9 @@ class _Driver:
             found = self._tangents[name, mask] = derived = self.fresh(f"{name}.jvp{mask}")
 
             def make() -> None:
-                function = tangent_function(self, self.program.functions[name], mask, derived)
-                self.program.functions[derived] = function
+                source = self.program.functions[name]
+                push = tangent_function if rule_of(source) is None else ruled.tangent
+                self.program.functions[derived] = push(self, source, mask, derived)
 
             self._pending.append(make)
         return found
@@ -112,8 +120,7 @@ class _Driver:
             source = silent(self.program, name)
 
             def make() -> None:
-                function = derive.again(self, self.program.functions[source], mask, derived)
-                self.program.functions[derived] = function
+                self.program.functions[derived] = derive.again(self, self.derived_from(source), mask, derived)
 
             self._pending.append(make)
         return found
@@ -174,7 +181,16 @@ class _Driver:
                     self.optimise(self.program.functions[reached], self.program)
                     self._written = None
                 rotate(self.program.functions[reached])
-        return self.program.functions[name]
+        return self.derived_from(name)
+
+    def derived_from(self, name: str) -> Function:
+        """The function that is differentiated for a request: one with a rule is called, so that the rule is used."""
+        function = self.program.functions[name]
+        if rule_of(function) is None:
+            return function
+        if name not in self._around:
+            self._around[name] = ruled.around(function)
+        return self._around[name]
 
     def _calls(self, name: str) -> dict[str, list[str]]:
         calls: dict[str, list[str]] = {}
@@ -211,6 +227,7 @@ class _Driver:
 
     def _request(self, e: Emitter, op: Op) -> list[Value]:
         function = self.ready(str(op.attrs["callee"]))
+        reject_jumps(self, function, op.attrs["wrt"])
         if op.name != "jvp":
             self.schedule(function)
         wrt = op.attrs["wrt"]
@@ -286,9 +303,9 @@ def _unused(stem: str, taken: set[str]) -> str:
 
 
 def _mentioned(function: Function) -> list[str]:
-    """Callees of calls and of requests, in order."""
+    """Callees of calls and of requests, and of a rule, in order."""
     names = [str(op.attrs["callee"]) for op in function.body.walk() if op.name == "call" or op.name in REQUESTS]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys([*names, *mentioned_by_rule(function)]))
 
 
 def _reachable(name: str, calls: dict[str, list[str]]) -> list[str]:

@@ -25,7 +25,7 @@ from pullback.ad.shadows import (
     scalar_zero,
     zero_array,
 )  # fmt: skip
-from pullback.ad.twins import Item, active_cells, make_twin, sought, stored_outputs, with_cells
+from pullback.ad.twins import Item, active_cells, make_twin, only_measured, sought, stored_outputs, with_cells
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import NO_WRITES, Aliases, record_links
 from pullback.analysis.cells import column_of
@@ -80,6 +80,7 @@ class Forward:
             columns=derivations.program.layouts, followed=tables,
         )  # fmt: skip
         self.tangents: dict[Value, Value] = {}
+        self.measured = only_measured(body) if tables else frozenset()
         self.wild = Wild(body, self.active, given=not tame)
 
     def run(self, name: str) -> Function:
@@ -345,7 +346,8 @@ class Forward:
         if isinstance(op.result.type, Scalar):
             self.set(op.result, e("table_get", twin, row, **attrs), self.wild.memory)
         else:
-            self.set(op.result, sought(e, op.result, twin, row, attrs, written=self.aliases.written(op.result)))
+            written = self.aliases.written(op.result) and op.result not in self.measured
+            self.set(op.result, sought(e, op.result, twin, row, attrs, written=written))
 
     def op_table_set(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

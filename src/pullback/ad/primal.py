@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pullback.ad.kept import Residual
+from pullback.ad.replaced import First
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array, new_table, scalar_zero, zero_array
 from pullback.ad.snapshots import copy_what_loops_read
 from pullback.ad.twins import Item, stored_outputs, with_cells
@@ -209,6 +210,7 @@ class Primal:
         self.tables = Tables()
         self.sizes: dict[Value, list[Value]] = {}
         self.mirrors: dict[Value, Value] = {}
+        self.firsts: dict[Value, list[First]] = {}  # by table: shadows that stand in its twin again at the end
         self.zeros: dict[Value, Value] = {}  # shadows of parameters as they were made, before their type was relaxed
         self.kept: dict[Op, Value] = {}  # by `table_set` of an array: the shadow that the twin got
         self.calls: dict[Op, Call] = {}
@@ -391,8 +393,10 @@ class Primal:
                 return op.operands[1 + axis]
             case "view_relax":
                 return self.size(e, op.operands[0], axis)
+            case "view_diagonal" if isinstance(op.result.type, ArrayRef) and axis == op.result.type.rank - 1:
+                return e("minimum", self.size(e, op.operands[0], axis), self.size(e, op.operands[0], axis + 1))
             case "view_diagonal":
-                return e("minimum", self.size(e, op.operands[0], 0), self.size(e, op.operands[0], 1))
+                return self.size(e, op.operands[0], axis)
         return None
 
     def length(self, buffer: Value) -> Value:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pullback.ad.guards import Guards
-from pullback.ad.scalars import STEEP
+from pullback.ad.scalars import STEEP, stated
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.backward import lift
@@ -67,17 +67,19 @@ def _shares(e: Emitter, op: Op, given: Value, *, finite: bool) -> Sequence[Value
     else:
         bounded = [finite] * len(op.operands)
     return [
-        _share(e, partial, given, finite=known, steep=steep) if is_float(_machine(operand)) else None
+        _share(e, stated(op, partial), given, finite=known, steep=steep)
+        if partial is not None and is_float(_machine(operand))
+        else None
         for operand, partial, known in zip(op.operands, rule(e, op), bounded, strict=True)
     ]
 
 
 def _share(
-    e: Emitter, partial: Partial | float | None, given: Value, *, finite: bool, steep: bool
+    e: Emitter, partial: Partial | float, given: Value, *, finite: bool, steep: bool
 ) -> Value | None:
     """partial * given, the known factors 0, 1 and -1 without a product."""
     slope = partial.value if isinstance(partial, Partial) else partial
-    if slope is None or slope == 0.0:
+    if slope == 0.0:
         return None
     if isinstance(slope, Value):
         assert isinstance(partial, Partial)

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pullback.ad.guards import Guards
-from pullback.diagnostic import InternalError
+from pullback.diagnostic import CompileError, Diagnostic, InternalError
 from pullback.ir.node import Block, Op, Value
-from pullback.prims.base import NOT_DIFFERENTIABLE, Emitter, Linear, Partial, Prim
+from pullback.prims.base import NOT_DIFFERENTIABLE, Emitter, Linear, Partial, Prim, Refused
 
-__all__ = ["STEEP", "Wild", "is_strong", "pull_scalar", "push_scalar"]
+__all__ = ["STEEP", "Wild", "is_strong", "pull_scalar", "push_scalar", "stated"]
 
 # Slopes that may be infinite where the value is not.  (1/x and log x are infinite themselves at 0.)
 STEEP = frozenset({"sqrt", "cbrt", "pow", "asin", "acos", "acosh", "zmul"})
@@ -108,6 +108,14 @@ def _derivative(op: Op) -> object:
     return op.prim.derivative
 
 
+def stated(op: Op, partial: Partial | Refused | float) -> Partial | float:
+    """The partial, unless the row refuses one."""
+    if isinstance(partial, Refused):
+        title = partial.title.format(name=op.name)
+        raise CompileError(Diagnostic(title, op.span, "this is differentiated by it", partial.help))
+    return partial
+
+
 def pull_scalar(
     e: Emitter, op: Op, cotangent: Value, wanted: Sequence[bool], facts: Wild, *, wild: bool, one: bool = False,
     original: Op | None = None,
@@ -129,6 +137,7 @@ def pull_scalar(
     tame = facts.tame(original or op)
     for operand, want, partial in zip(op.operands, wanted, rule(e, op), strict=True):
         if want and partial is not None:
+            partial = stated(op, partial)
             strong = wild or (isinstance(partial, Partial) and partial.strong and not tame)
             part = _scale(e, partial, cotangent, strong=strong, one=one)
             if part is not None:
@@ -151,6 +160,7 @@ def push_scalar(
     for tangent, partial in zip(tangents, rule(e, op), strict=True):
         if tangent is None or partial is None:
             continue
+        partial = stated(op, partial)
         strong = tangent in facts or (isinstance(partial, Partial) and partial.strong and not tame)
         any_wild = any_wild or (strong and op.name in STEEP)
         negative = partial == -1.0 and total is not None

@@ -19,8 +19,9 @@ from collections.abc import Sequence
 
 from pullback.ad.checkpoints import is_checkpointed, keep, refusal
 from pullback.ad.primal import Call, Mask, Primal, Rerun, slot_attrs, slot_place
+from pullback.ad.replaced import remember
 from pullback.ad.shadows import coerce, make_record, zero_array
-from pullback.ad.twins import active_cells, make_twin, sought
+from pullback.ad.twins import active_cells, make_twin, only_measured, sought
 from pullback.analysis.effects import ALLOCATIONS, VIEWS
 from pullback.diagnostic import CompileError, Diagnostic, InternalError
 from pullback.ir.node import Block, Op, Value
@@ -47,6 +48,7 @@ class _Sweep:
     def __init__(self, primal: Primal) -> None:
         self.primal = primal
         self.types = primal.types
+        self.measured = only_measured(primal.body)
 
     def block(self, block: Block) -> None:
         old, block.ops = block.ops, []
@@ -77,7 +79,9 @@ class _Sweep:
                 primal.mirrors[value] = self.array_mirror(e, value)
         elif primal.mirrored(value) and value not in primal.mirrors:
             if isinstance(value.type, Table):
-                primal.mirrors[value] = make_twin(e, value, self.types)
+                twin = primal.mirrors[value] = make_twin(e, value, self.types)
+                if primal.mask is None:
+                    primal.firsts[value] = remember(e, value, twin, self.types, primal.aliases)
                 return
             if not isinstance(value.type, Box):
                 raise InternalError(f"no shadow of {value!r}")
@@ -228,7 +232,7 @@ class _Sweep:
         primal, (table, row) = self.primal, op.operands
         if not isinstance(op.result.type, Scalar) and primal.mirrored(op.result):
             attrs = primal.cell_attrs(op) | {"type": self.mirror_type(op.result)}
-            written = primal.aliases.identity(op.result)
+            written = primal.aliases.identity(op.result) and op.result not in self.measured
             primal.mirrors[op.result] = sought(e, op.result, primal.mirrors[table], row, attrs, written=written)
 
     def op_table_set(self, e: Emitter, op: Op) -> None:

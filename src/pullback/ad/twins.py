@@ -21,7 +21,7 @@ from pullback.ir.node import Block, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Table
 
-__all__ = ["Item", "active_cells", "make_twin", "sought", "stored_outputs", "with_cells"]
+__all__ = ["Item", "active_cells", "make_twin", "only_measured", "sought", "stored_outputs", "with_cells"]
 
 Item = Value | tuple[Value, int]  # a value, or a column of a table
 _UNKNOWN = "cannot differentiate: an array that an object held before is changed in place"
@@ -54,6 +54,15 @@ def sought(
     make.block.results = [made]
     assert found.type is not None
     return e.append(get("if"), [none], blocks=[make.block, keep], types=[found.type]).result
+
+
+def only_measured(body: Block) -> frozenset[Value]:
+    """The arrays found in tables of which nothing but their sizes is asked."""
+    found = {op.result for op in body.walk() if op.name == "table_get" and isinstance(op.result.type, ArrayRef)}
+    if found:
+        found -= {v for op in body.walk() if op.name != "array_size" for v in op.operands}
+        found -= {v for block in (body, *(b for op in body.walk() for b in op.blocks)) for v in block.results}
+    return frozenset(found)
 
 
 # ------------------------------------------------------------------------------------------- what crosses a call

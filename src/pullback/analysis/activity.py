@@ -71,6 +71,16 @@ class Activity:
             return value in self._followed or any(map(self._active, self._cells(value)))
         return self._active(self._node(value))
 
+    def varied(self, value: Value) -> bool:
+        """Depends on an input, whether or not it reaches an output."""
+        return self._differentiable(value.type) and any(self._find(node) in self._varied for node in self._nodes(value))
+
+    def varied_columns(self, table: Value) -> list[int]:
+        """The columns of a table that hold what depends on an input."""
+        assert isinstance(table.type, Table)
+        columns = range(len(self._columns[table.type.name][0]))
+        return [k for k in columns if any(self._find(node) in self._varied for node in self._nodes((table, k)))]
+
     def active_cell(self, table: Value, column: int) -> bool:
         """Does the column carry derivative."""
         known = table in self._known and self._differentiable(self._type(table, column))

@@ -37,10 +37,12 @@ class Writes:
     """Positions of the parameters whose memory a function may write, by itself or in what it calls.
 
     Of tables that is the memory that their cells refer to; what is done to the cells is told by `cells`.
+    returned: pairs of a result and a parameter, both arrays, that may share memory; None where that is not known.
     """
 
     written: frozenset[int] = frozenset()
     cells: CellWrites = NO_CELLS
+    returned: frozenset[tuple[int, int]] | None = None
 
 
 NO_WRITES = Writes()
@@ -145,6 +147,13 @@ class Aliases:
     def written(self, value: Value) -> bool:
         """May anything in the function write the memory of the value."""
         return any(origin in self._writes_to for origin in self.origins(value))
+
+    def returned(self) -> frozenset[tuple[int, int]]:
+        """Results and parameters of the function, both arrays, that may share memory."""
+        return frozenset(
+            (place, i) for place, result in enumerate(self.body.results) if isinstance(result.type, ArrayRef)
+            for i, param in enumerate(self.body.params) if _arrays(param, result) and param in self.origins(result)
+        )  # fmt: skip
 
     def class_written(self, value: Key) -> bool:
         """May anything in the function write memory of the value's class."""
@@ -380,9 +389,12 @@ class Aliases:
             for index in sorted(self._written.get(str(op.attrs["callee"]), NO_WRITES).written):
                 self._targets.append((op, op.operands[index]))
         self._made += [v for v in op.results if self.refers(v)]
-        for result in op.results:
+        known = self._written.get(str(op.attrs["callee"]), NO_WRITES).returned if op.name == "call" else None
+        for place, result in enumerate(op.results):
             if is_reference(result.type):
-                self._connect([v for v in op.operands if self._connected(v, result)], result)
+                near = [v for i, v in enumerate(op.operands)
+                        if known is None or (place, i) in known or not _arrays(v, result)]  # fmt: skip
+                self._connect([v for v in near if self._connected(v, result)], result)
         for one in op.operands:
             if isinstance(one.type, Buffer) and _keeps(one):  # the callee may put its arrays there
                 self._connect([v for v in op.operands if isinstance(v.type, ArrayRef)], one)
@@ -405,6 +417,10 @@ class Aliases:
         if sources:
             self._join(target, *sources)
             self._flow(sources, target)
+
+
+def _arrays(one: Value, other: Value) -> bool:
+    return isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
 
 
 def _keeps(value: Value) -> bool:
@@ -468,7 +484,7 @@ def record_links(program: Program) -> list[tuple[str, str]]:
 def written_parameters(program: Program) -> dict[str, Writes]:
     """What each function may write."""
     cells = cell_writes(program)
-    written = {name: Writes(cells=cells.get(name, NO_CELLS)) for name in program.functions}
+    written = {name: Writes(cells=cells.get(name, NO_CELLS), returned=frozenset()) for name in program.functions}
     links = record_links(program)
     changed = True
     while changed:
@@ -477,6 +493,7 @@ def written_parameters(program: Program) -> dict[str, Writes]:
             aliases = Aliases(function, written, links)
             params = enumerate(function.body.params)
             places = frozenset(i for i, v in params if aliases.refers(v) and aliases.written(v))
-            if places != written[name].written:
-                written[name], changed = Writes(places, written[name].cells), True
+            returned = aliases.returned()
+            if places != written[name].written or returned != written[name].returned:
+                written[name], changed = Writes(places, written[name].cells, returned), True
     return written

@@ -27,12 +27,12 @@ VIEWS = frozenset({
     "view_index", "view_expand", "view_transpose", "view_slice", "view_reshape", "view_diagonal", "view_relax",
 })  # fmt: skip
 CALLS = frozenset({"call", "value_and_grad", "jvp", "vjp", "pullback"})
-ALLOCATIONS = frozenset({"array_empty", "array_zeros", "matmul", "elementwise", "buffer", "buffer_zeros"})
+ALLOCATIONS = frozenset({"array_empty", "array_zeros", "matmul", "lapack", "elementwise", "buffer", "buffer_zeros"})
 
 _INCREMENTS = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc"})
 _CHANGES = _INCREMENTS | TABLE_WRITES | {"table_rows"}
 # Ops that read the content of their reference operands.
-_READERS = frozenset({"array_get", "array_swap", "buffer_get", "slot_get", "unbox", "matmul"})
+_READERS = frozenset({"array_get", "array_swap", "buffer_get", "slot_get", "unbox", "matmul", "lapack"})
 # Ops through which a reference reaches another: all references among operands and results share a class.
 _JOINING = VIEWS | {"select", "box", "unbox", "slot_get", "buffer_get", "buffer_put"}
 

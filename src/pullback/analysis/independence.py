@@ -33,7 +33,7 @@ DISTANCES = (1, 2, 4, 8)
 _TESTS = 2000  # of two accesses, per loop; in larger ones nothing more is proved
 
 _HARMLESS = frozenset({"check", "free", "array_retain", "unbox", "box"})
-_READS = frozenset({"array_get", "buffer_get", "matmul", "reshape", "slot_get"})
+_READS = frozenset({"array_get", "buffer_get", "lapack", "matmul", "reshape", "slot_get"})
 _WRITES = frozenset({"array_inc", "array_swap", "matmul_inc", "buffer_put", "buffer_inc"})
 _ADDING = frozenset({"array_inc", "matmul_inc"})
 _ELEMENTS = frozenset({"array_get", "array_inc", "array_swap", "buffer_get", "buffer_put", "buffer_inc"})

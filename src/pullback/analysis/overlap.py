@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from pullback.analysis.effects import ALLOCATIONS, VIEWS, Memory, is_reference
 from pullback.ir.node import Function, Op, Program, Value
+from pullback.types import ArrayRef, Buffer
 
-__all__ = ["Overlap"]
+__all__ = ["Origins", "Overlap"]
 
 Start = tuple[int, Value]  # the number of a carried array and the one it starts from
 
@@ -70,4 +71,65 @@ def _permuted(function: Function) -> dict[Value, tuple[Op, list[Start]]]:
                 at = follows[at]
             if at is not None and is_reference(param.type):
                 found[param] = (op, [(j, starts[j]) for j in cycle])
+    return found
+
+
+class Origins:
+    """Where the arrays of one function come from, through views, merges and local buffers."""
+
+    def __init__(self, function: Function) -> None:
+        self._from: dict[Value, list[Value]] = {}
+        for op in function.body.walk():
+            self._enter(op)
+        for value in _shared_buffers(function):  # others may fill them
+            self._from.pop(value, None)
+
+    def of(self, value: Value) -> set[Value]:
+        """Allocations, parameters of the function, and what else yields a reference."""
+        found: set[Value] = set()
+        seen, pending = {value}, [value]
+        while pending:
+            current = pending.pop()
+            sources = self._from.get(current)
+            if sources is None:
+                found.add(current)
+                continue
+            pending += [v for v in sources if v not in seen]
+            seen.update(sources)
+        return found
+
+    def _add(self, value: Value, *sources: Value) -> None:
+        if isinstance(value.type, ArrayRef):
+            self._from.setdefault(value, []).extend(sources)
+
+    def _enter(self, op: Op) -> None:
+        match op.name:
+            case name if name in VIEWS:
+                self._add(op.result, op.operands[0])
+            case "select":
+                self._add(op.result, *op.operands[1:])
+            case "if":
+                for result, *sources in zip(op.results, *(b.results for b in op.blocks), strict=True):
+                    self._add(result, *sources)
+            case "for" | "while":
+                fixed = 1 if op.name == "for" else 0
+                merged = zip(op.operands[fixed:], op.blocks[-1].results, op.results, strict=True)
+                for place, (start, following, result) in enumerate(merged):
+                    for value in (result, *(block.params[fixed + place] for block in op.blocks)):
+                        self._add(value, start, following)
+            case "buffer":
+                self._from[op.result] = []
+            case "buffer_get" if op.operands[0] in self._from:
+                self._add(op.result, op.operands[0])
+            case "buffer_put" if op.operands[0] in self._from:
+                self._from[op.operands[0]].append(op.operands[2])
+
+
+def _shared_buffers(function: Function) -> set[Value]:
+    """Buffers that more is done with than to put and get."""
+    blocks = [function.body, *(block for op in function.body.walk() for block in op.blocks)]
+    found = {v for block in blocks for v in block.results if isinstance(v.type, Buffer)}
+    for op in function.body.walk():
+        plain = op.operands[:1] if op.name in ("buffer_put", "buffer_get", "free") else []
+        found.update(v for v in op.operands if isinstance(v.type, Buffer) and v not in plain)
     return found

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.ir.node import Block, Function, Op, Value
+from pullback.ir.rule import rule_of
 from pullback.prims.exceptions import REPR, takes
 from pullback.types import Caught, DType, Failure, Machine, Number, Scalar, Str, Template, Type, slots
 
@@ -87,6 +88,8 @@ class Raises:
             self.growing = False
             for name, function in functions.items():
                 self._grow(self.escapes[name], self.of_block(function.body))
+                for other in _in_place_of(function):
+                    self._grow(self.escapes[name], self.escapes.get(other, {}))
             for block in more:
                 self.of_block(block)
 
@@ -157,8 +160,15 @@ def _reached(functions: Mapping[str, Function], blocks: Sequence[Block]) -> dict
             callee = op.attrs.get("callee")
             if isinstance(callee, str) and callee in functions and callee not in found:
                 found[callee] = functions[callee]
-                waiting.append(functions[callee].body)
+                rules = [functions[name].body for name in _in_place_of(functions[callee]) if name in functions]
+                waiting += [functions[callee].body, *rules]
     return found
+
+
+def _in_place_of(function: Function) -> tuple[str, ...]:
+    """The functions of a derivative rule that run where the function is called."""
+    rule = rule_of(function)
+    return () if rule is None else tuple(name for name in (rule.jvp, rule.forward) if name is not None)
 
 
 def members_of(op: Op) -> frozenset[Failure]:

@@ -20,7 +20,9 @@ __all__ = ["Ranges"]
 
 Interval = tuple[int, int]
 
-_LIMITS = {DType.I64: (-(2**63), 2**63 - 1), DType.I32: (-(2**31), 2**31 - 1), DType.BOOL: (0, 1)}
+_LIMITS: dict[DType, Interval] = {
+    dtype: dtype.limits for dtype in DType if not dtype.is_float and dtype is not DType.U64
+}  # fmt: skip
 _EVERYTHING = _LIMITS[DType.I64]
 _FAR = 2**61  # a difference beyond this says nothing
 _STEPS = 48  # values looked at for one question
@@ -29,8 +31,8 @@ _OVERFLOWS = {"add_overflows": "add", "sub_overflows": "sub", "mul_overflows": "
 
 
 def is_integer(value: Value) -> bool:
-    """Is this a value that intervals are kept of."""
-    return isinstance(value.type, Scalar) and value.type.dtype.is_int
+    """Is this a value that intervals are kept of: an int that 64 bits with a sign can hold."""
+    return isinstance(value.type, Scalar) and value.type.dtype.is_int and value.type.dtype is not DType.U64
 
 
 def limits(value: Value) -> Interval:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import defined
-from pullback.types import BOOL, DType, Scalar
+from pullback.types import BOOL, Scalar
 
 __all__ = ["Reduction", "reduction"]
 
@@ -24,7 +24,6 @@ _FLOAT_IDENTITIES = {
     "add": -0.0, "mul": 1.0, "minimum": math.inf, "maximum": -math.inf, "python_min": math.inf,
     "python_max": -math.inf,
 }  # fmt: skip
-_LOWEST = {DType.I64: -(2**63), DType.I32: -(2**31)}
 _COMMUTING = frozenset({"add", "mul", "minimum", "maximum", "and_", "or_", "xor_"})
 _FIRST = frozenset({"python_min", "python_max"})  # ties go to the first operand, which is the number so far
 _OVERFLOWS = frozenset({"add_overflows", "sub_overflows", "mul_overflows"})
@@ -65,10 +64,10 @@ def _identity(name: str, type_: Scalar) -> bool | int | float | None:
         return {"and_": True, "or_": False, "xor_": False}.get(name)
     if type_.dtype.is_float:
         return _FLOAT_IDENTITIES.get(name)
-    lowest = _LOWEST[type_.dtype]
+    lowest, highest = type_.dtype.limits
     return {
-        "add": 0, "mul": 1, "and_": -1, "or_": 0, "xor_": 0, "minimum": -lowest - 1, "python_min": -lowest - 1,
-        "maximum": lowest, "python_max": lowest,
+        "add": 0, "mul": 1, "and_": highest if type_.dtype.is_unsigned else -1, "or_": 0, "xor_": 0,
+        "minimum": highest, "python_min": highest, "maximum": lowest, "python_max": lowest,
     }.get(name)  # fmt: skip
 
 

@@ -57,10 +57,11 @@ ADDS_IN_PLACE = "!pb.adds_in_place = !{}"
 MASKED = '!{!"llvm.loop.vectorize.predicate.enable", i1 true}'
 UNMASKED = MASKED.replace("true", "false")
 
-LLVM = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
+LLVM = {DType.BOOL: "i1", DType.F16: "half", DType.F32: "float", DType.F64: "double",
+        **{dtype: f"i{8 * dtype.bytes}" for dtype in DType if dtype.is_int}}  # fmt: skip
 MEMORY = {**LLVM, DType.BOOL: "i8"}  # how an element is kept in memory
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-<>()[], ")
-_SIZES = {"i1": 1, "i8": 1, "i32": 4, "i64": 8, "float": 4, "double": 8, "ptr": 8}
+_SIZES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "half": 2, "float": 4, "double": 8, "ptr": 8}
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,10 +235,10 @@ def _array_fits(w: FunctionWriter, op: Op) -> None:
 
 def _view_diagonal(w: FunctionWriter, op: Op) -> None:
     (array,) = op.operands
-    rows, columns = sizes_of(w, array)
-    first, second = strides_of(w, array)
+    *sizes, rows, columns = sizes_of(w, array)
+    *strides, first, second = strides_of(w, array)
     size = w.intrinsic(f"call i64 @llvm.smin.i64(i64 {rows}, i64 {columns})")
-    _view(w, op, w.only(array), [size], [w.add(first, second)])
+    _view(w, op, w.only(array), [*sizes, size], [*strides, w.add(first, second)])
 
 
 def _view_relax(w: FunctionWriter, op: Op) -> None:

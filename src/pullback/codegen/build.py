@@ -19,6 +19,7 @@ from pullback.codegen.target import fingerprint
 from pullback.diagnostic import UNKNOWN, Span
 from pullback.ir.node import Program
 from pullback.runtime.boundary import Boundary, Place
+from pullback.runtime.fixed import Path
 
 if TYPE_CHECKING:
     from pullback.codegen.graphs import Use
@@ -55,7 +56,7 @@ class Entry:
     """Native code of one specialization; it may be called as long as this object lives.
 
     address: the entry, for `CallObject.install`.  timings: milliseconds per phase.  from_cache: LLVM was not run.
-    boundary: None if the entry was loaded without the program (see `manifest`).  places: those of the boundary.
+    boundary: None if the entry was loaded without the program (see `manifest`).  places, numbers: its own.
     """
 
     address: int
@@ -65,6 +66,7 @@ class Entry:
     timings: Mapping[str, float] = field(default_factory=dict)
     from_cache: bool = False
     library: jit.Library | None = field(default=None, repr=False)
+    numbers: tuple[tuple[int, Path, int | None], ...] = ()
 
 
 def build(program: Program, boundary: Boundary, options: Options = Options()) -> Entry:
@@ -113,7 +115,9 @@ def build_module(
     names = dict.fromkeys((*support.declared(text), *module.externals))
     artifact = Artifact(code, tuple(names), wrapped.objects)
     entry = link(artifact, timings, module.externals)
-    return replace(entry, boundary=boundary, places=boundary.places, from_cache=from_cache)
+    return replace(
+        entry, boundary=boundary, places=boundary.places, numbers=boundary.numbers, from_cache=from_cache
+    )  # fmt: skip
 
 
 def link(artifact: Artifact, timings: dict[str, float], externals: Mapping[str, int] | None = None) -> Entry:

@@ -13,6 +13,7 @@ from pullback.codegen import abi, shared
 from pullback.codegen.costs import STRIP
 from pullback.codegen.loops import counted
 from pullback.codegen.records import reserve
+from pullback.codegen.scalars import cast
 from pullback.codegen.threads import can_share, share
 from pullback.codegen.writer import CONTEXT, LIKELY, UNLIKELY, FunctionWriter
 from pullback.diagnostic import InternalError
@@ -112,9 +113,6 @@ def _call(w: FunctionWriter, op: Op) -> None:
     w.bind(op.results, values)
 
 
-_WIDEN = {DType.BOOL: "zext i1 {} to i64", DType.I32: "sext i32 {} to i64", DType.F32: "fpext float {} to double"}
-
-
 def _error_site(site: Site) -> abi.ErrorSite:
     cause = _error_site(site.cause) if site.cause is not None else None
     return abi.ErrorSite(site.exception, site.message, site.span, site.payload, site.failure, cause, site.suppress)
@@ -137,9 +135,7 @@ def _check(w: FunctionWriter, op: Op) -> None:
     w.begin(bad)
     w.do(f"store i64 {site}, ptr {w.offset('%context', abi.SITE)}{CONTEXT}")
     for i, (value, dtype) in enumerate(zip(payload, dtypes, strict=True)):
-        piece = w.only(value)
-        if dtype in _WIDEN:
-            piece = w.set(_WIDEN[dtype].format(piece))
+        piece = cast(w, w.only(value), dtype, DType.F64 if dtype.is_float else DType.I64)
         type_ = "double" if dtype.is_float else "i64"
         w.do(f"store {type_} {piece}, ptr {w.offset('%context', abi.PAYLOAD + 8 * i)}{CONTEXT}")
     w.fail(abi.FAILED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pullback.codegen.elementary_libraries import POINTERS
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims.base import Elementary
 
@@ -17,10 +18,10 @@ __all__ = ["STRIP", "Costs"]
 
 STRIP = 1 << 18  # a loop burns fuel after about this much work
 _HEAVY = {"div": 4, "floordiv": 20, "mod": 20, "fmod": 20, "sqrt": 6, "powi": 8, "ipow": 40, "pow_overflows": 60,
-          "elementwise": 20, "matmul": 20, "matmul_inc": 20, "box": 20, "buffer": 20, "array_empty": 20,
+          "elementwise": 20, "matmul": 20, "lapack": 100, "matmul_inc": 20, "box": 20, "buffer": 20, "array_empty": 20,
           "array_zeros": 20, "buffer_zeros": 20, "while": 8}  # fmt: skip
 _ELEMENTARY, _SLOW_ELEMENTARY = 20, 100
-_SLOW = frozenset({"gamma", "lgamma", "polygamma", "pow", "erf", "erfc", "remainder"})
+_SLOW = frozenset({"gamma", "lgamma", "polygamma", "pow", "erf", "erfc", "remainder"}) | set(POINTERS)
 
 
 class Costs:

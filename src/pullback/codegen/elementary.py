@@ -11,9 +11,10 @@ A code generator calls `symbol(name, dtype)` in its module's text, and adds the 
 
 Every function is scalar SSA code without fast-math flags, `internal` and `alwaysinline`; the common ones have no
 branches, so LLVM's vectoriser widens them and scalar and vector code give the same bits. float32 instances compute in
-double with shorter polynomials and round once. Results are within 2.5 ulp (most within 1) of the true value on the
-whole range, subnormals included, and special values are those of C99 Annex F and NumPy. Exceptions are the functions of
-the C library (see `elementary_special`). Nothing reads or writes memory except constant tables; nothing traps.
+float32 (`elementary_single`), or in double with shorter polynomials, and round once. Results are within 2.5 ulp (most
+within 1) of the true value on the whole range, subnormals included, and special values are those of C99 Annex F and
+NumPy. Exceptions are the functions of the C library (see `elementary_special`) and of SciPy (`elementary_scipy`).
+Nothing reads or writes memory except constant tables; nothing traps.
 
 Signatures: all take and return the dtype, but isnan, isinf and isfinite return i1, and polygamma takes an i64 order.
 sin, cos and tan bring masked vector forms of their cold functions, which are not `internal` but `weak_odr hidden`.
@@ -29,10 +30,12 @@ from pullback.codegen import (
     elementary_basic,
     elementary_exponential,
     elementary_logarithm,
+    elementary_scipy,
     elementary_special,
     elementary_trigonometric,
 )
 from pullback.codegen.elementary_libraries import RUNTIME, MissingFunction, address
+from pullback.codegen.elementary_single import SINGLE
 from pullback.codegen.elementary_text import Body, Builder, Recipe, Value
 
 __all__ = ["ARITY", "NAMES", "Definitions", "MissingFunction", "definitions", "runtime_symbols", "symbol"]
@@ -43,6 +46,7 @@ _RECIPES: Final[dict[str, Recipe]] = {
     **elementary_logarithm.RECIPES,
     **elementary_trigonometric.RECIPES,
     **elementary_special.RECIPES,
+    **elementary_scipy.RECIPES,
 }
 NAMES: Final[frozenset[str]] = frozenset(_RECIPES)
 ARITY: Final[dict[str, int]] = {name: len(recipe.arguments) for name, recipe in _RECIPES.items()}
@@ -139,7 +143,10 @@ def _instance(function: str, recipe: Recipe, dtype: str) -> tuple[str, Body]:
     result = own if recipe.result == "x" else recipe.result
     body = Body(single=dtype == "f32")
     arguments = [body.value(kind, f"%a{i}") for i, kind in enumerate(kinds)]
-    if recipe.native or dtype == "f64":
+    name = function.split(".")[1]
+    if dtype == "f32" and name in SINGLE:
+        value = SINGLE[name](body, *arguments)
+    elif recipe.native or dtype == "f64":
         value = recipe.build(body, *arguments)
     else:
         wide = [body.convert("fpext", a, "double") if a.type == "float" else a for a in arguments]

@@ -12,7 +12,13 @@ import ctypes
 import functools
 import sys
 
-CAPSULES = {"psi": ("__pyx_fuse_1psi", b"double (double, int __pyx_skip_dispatch)")}
+# The functions of scipy.special.cython_special that generated code may call, all of doubles, with how many they take.
+POINTERS = {
+    "psi": 1, "erfinv": 1, "erfcinv": 1, "erfcx": 1, "dawsn": 1, "ndtr": 1, "ndtri": 1, "log_ndtr": 1, "beta": 2,
+    "betaln": 2, "binom": 2, "poch": 2, "gammainc": 2, "gammaincc": 2, "betainc": 3, "zetac": 1, "i0": 1, "i1": 1,
+    "i0e": 1, "i1e": 1, "j0": 1, "j1": 1, "y0": 1, "y1": 1, "k0": 1, "k1": 1, "jv": 2, "yv": 2, "iv": 2, "ive": 2,
+    "kv": 2, "kve": 2, "expn": 2, "exp1": 1, "expi": 1,
+}  # fmt: skip
 # What LLVM itself may call: for fma, rounding and the like where the processor has no such instruction.
 RUNTIME = ("fma", "fmaf", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "rint", "rintf", "fmod", "fmodf")
 
@@ -23,8 +29,8 @@ class MissingFunction(Exception):
 
 def address(function: str) -> int:
     """Return the address of a C function of the platform, or raise `MissingFunction`."""
-    if function in CAPSULES:
-        return _capsule_address(*CAPSULES[function])
+    if function in POINTERS:
+        return _capsule_address(function, POINTERS[function])
     for library in _libraries():
         try:
             pointer = getattr(library, function)
@@ -51,14 +57,17 @@ def _libraries() -> tuple[ctypes.CDLL, ...]:
     return tuple(loaded)
 
 
-def _capsule_address(name: str, signature: bytes) -> int:
+def _capsule_address(function: str, arity: int) -> int:
+    """The one of a function's variants (for floats, doubles, complex numbers) that takes doubles."""
     from scipy.special import cython_special  # here because it takes a fifth of a second to load
 
-    capsule = cython_special.__pyx_capi__.get(name)
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
-    if capsule is None or get_name(capsule) != signature:
-        raise MissingFunction(f"this SciPy has no {name} of the form {signature.decode()}")
-    return int(get_pointer(capsule, signature))
+    signature = f"double ({'double, ' * arity}int __pyx_skip_dispatch)".encode()
+    for name in (function, f"__pyx_fuse_0{function}", f"__pyx_fuse_1{function}"):
+        capsule = cython_special.__pyx_capi__.get(name)
+        if capsule is not None and get_name(capsule) == signature:
+            return int(get_pointer(capsule, signature))
+    raise MissingFunction(f"this SciPy has no {function} of the form {signature.decode()}")

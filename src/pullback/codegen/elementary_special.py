@@ -176,7 +176,8 @@ def zeta_positive() -> str:
     """zeta(s, x) for x > 0, as text because it is a loop; it calls pb.pow.f64.
 
     Terms (x + i)**-s are added until x + i >= 20 + s (Kahan's summation), then the tail's integral, half a term, and
-    ten Bernoulli terms B2k/(2k)! s (s+1) ... (s+2k-2) a**(-s-2k+1).
+    ten Bernoulli terms B2k/(2k)! s (s+1) ... (s+2k-2) a**(-s-2k+1); or until a term does not count, which comes soon
+    where s is large.
     """
     lines = []
     term, factor = "%scaled", "%s"
@@ -219,13 +220,19 @@ add:
   %rest = select i1 %finite, double %rest0, double {literal("double", 0)}
   %j = fadd double %i, {literal("double", 1)}
   %next = fadd double %x, %j
-  br label %test
+  %least = fmul double %new, {literal("double", 2.0**-60)}
+  %nothing = fcmp ole double %fixed, %least
+  br i1 %nothing, label %done, label %test
+done:
+  ret double %new
 finish:
   %last = call double @pb.pow.f64(double %a, double %minus)
   %less = fsub double %s, {literal("double", 1)}
-  %spread = fdiv double %a, %less
-  %whole = fadd double %spread, {literal("double", 0.5)}
-  %tail = fmul double %last, %whole
+  %fewer = fneg double %less
+  %raised = call double @pb.pow.f64(double %a, double %fewer)
+  %integral = fdiv double %raised, %less
+  %half = fmul double %last, {literal("double", 0.5)}
+  %tail = fadd double %integral, %half
   %inverse = fdiv double {literal("double", 1)}, %a
   %scaled = fmul double %last, %inverse
 {series}

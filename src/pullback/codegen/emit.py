@@ -14,7 +14,21 @@ from __future__ import annotations
 
 import re
 
-from pullback.codegen import abi, arrays, control, elementary, kernels, matrix, records, scalars, shared, tables, texts
+from pullback.codegen import (
+    abi,
+    arrays,
+    control,
+    elementary,
+    halves,
+    kernels,
+    lapack,
+    matrix,
+    records,
+    scalars,
+    shared,
+    tables,
+    texts,
+)
 from pullback.codegen.writer import FunctionWriter, ModuleWriter, Options, Rule, machine
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Function, Program
@@ -25,7 +39,7 @@ __all__ = ["Options", "emit_program"]
 
 _RULES: dict[str, Rule] = {
     **scalars.RULES, **control.RULES, **records.RULES, **arrays.RULES, **kernels.RULES, **matrix.RULES, **tables.RULES,
-    **texts.RULES,
+    **texts.RULES, **lapack.RULES,
 }  # fmt: skip
 # Recursion without an end is a RecursionError, as in CPython; made into a loop it would not stop.
 _NO_LOOP = ' "disable-tail-calls"="true"'
@@ -48,7 +62,8 @@ def emit_program(program: Program, options: Options | None = None) -> abi.Module
     externals = {**elementary.runtime_symbols(), **library.externals}
     for name in (*_BY_LLVM, *module.helpers):
         externals[name] = shared.external(name)
-    definitions = "\n".join((*texts, *module.blocks, library.functions, module.metadata(), ""))
+    own = halves.TEXT if any(map(halves.needed, texts)) else ""
+    definitions = "\n".join((*texts, *module.blocks, library.functions, own, module.metadata(), ""))
     return abi.Module(definitions, module.declarations, tuple(module.sites), externals)
 
 

@@ -373,7 +373,7 @@ class Graph:
         same = "true"
         for column, machine in zip(self._columns(shape, name), slots(shape.type_of(name)), strict=True):
             for type_, offset in zip(abi.pieces(machine), record.offsets[column], strict=True):
-                bits = {"i1": "i8", "double": "i64", "float": "i32"}.get(type_, type_)
+                bits = {"i1": "i8", "double": "i64", "float": "i32", "half": "i16"}.get(type_, type_)
                 pair = [text.load(bits, base, offset) for base in (new, old)]
                 same = text.set(f"and i1 {same}, {text.set(f'icmp eq {bits} {pair[0]}, {pair[1]}')}")
         return same

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pullback.codegen import abi
 from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
+from pullback.codegen.elementary_libraries import POINTERS
 from pullback.codegen.layout import Space, View, align, disjoint, unit_strides
 from pullback.codegen.loops import repeat, strips, vectors
 from pullback.codegen.records import plus
@@ -36,7 +37,7 @@ __all__ = ["RULES"]
 _BLOCK, _SHORT_BLOCK = 512, 32
 # Where one of these is in the block the loop stays scalar, and long chains of additions with it.
 _NOT_VECTOR = frozenset({"while", "for", "call", "check", "gamma", "lgamma", "polygamma", "mod", "floordiv", "fmod",
-                         "remainder", "ipow", "pow_overflows", "if"})  # fmt: skip
+                         "remainder", "ipow", "pow_overflows", "if", "erfc", "hurwitz", *POINTERS})  # fmt: skip
 _SCOPE = "@llvm.experimental.noalias.scope.decl"
 
 

@@ -33,8 +33,10 @@ from pullback.codegen import abi, attributes, build, cache
 from pullback.codegen.class_prints import Nameless, class_print, code_print, is_users
 from pullback.codegen.target import fingerprint
 from pullback.diagnostic import InternalError, Span
+from pullback.prims.stated import stated
 from pullback.runtime.boundary import ABSENT, Boundary, class_dict, read
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.fixed import Path, fixed_leaves, value_at
 from pullback.runtime.packing import Key
 from pullback.runtime.request import Options, Request
 from pullback.runtime.sketch import sketch
@@ -63,11 +65,20 @@ def _print(value: Any) -> str | None:
     """
     if isinstance(value, types.FunctionType):
         missing = sorted(_names(value.__code__).difference(value.__globals__))
-        return f"{code_print(value.__code__)} {' '.join(missing)}"
+        return f"{code_print(value.__code__)} {' '.join(missing)}{_rule_print(value)}"
     if isinstance(value, property | classmethod | staticmethod):
         return " ".join(str(_print(function)) for function in _functions_in(value))
     request = transform_of(value)
     return None if request is None else repr((request[0], request[2]))
+
+
+def _rule_print(function: types.FunctionType) -> str:
+    """Which rules a function has for its derivative; these are functions that are found from it."""
+    rule = stated(function)
+    if rule is None:
+        return ""
+    given = [part is not None for part in (rule.jvp, rule.forward, rule.backward)]
+    return f" rule {given} {rule.nondiff}"
 
 
 def _mark(value: Any) -> str | None:
@@ -88,6 +99,12 @@ def _functions_in(value: Any) -> list[Any]:
     if isinstance(value, property):
         return [value.fget, value.fset, value.fdel]
     return [value.__func__]
+
+
+def _rules_of(function: Any) -> tuple[Any, ...]:
+    """The functions of the derivative rule of a function."""
+    rule = stated(function)
+    return () if rule is None else rule.functions
 
 
 class _Ways:
@@ -114,6 +131,8 @@ class _Ways:
             self._note((way, "globals"), value.__globals__)
             for i, cell in enumerate(value.__closure__ or ()):
                 self._note((way, "cell", i), cell)
+            for i, rule in enumerate(_rules_of(value)):
+                self.add((way, "rule", i), rule)
         elif isinstance(value, property | classmethod | staticmethod):
             for i, function in enumerate(_functions_in(value)):
                 if isinstance(function, types.FunctionType):
@@ -144,6 +163,12 @@ class _Ways:
             if (mark := _mark(read(sort, container, name))) is not None:
                 self.prints.append(((self.find(container), "read", sort, name), mark))
 
+        for place in boundary.hidden:
+            if paths := tuple(path for path, _, _ in fixed_leaves(place.type)):
+                start = (self.find(place.container), "read", place.kind, place.key)
+                value = read(place.kind, place.container, place.key)
+                self.prints.append(((start, "numbers", paths), repr(_shown(value, paths))))
+
     def find(self, value: Any) -> Way:
         """The way to an object."""
         known = self._known.get(id(value))
@@ -172,6 +197,11 @@ class _Ways:
         return way
 
 
+def _shown(value: object, paths: Sequence[Path]) -> str:
+    """The numbers at places in a value."""
+    return " ".join(f"{type(value).__name__} {value_at(value, path)}" for path in paths)
+
+
 def _is_own(value: object) -> bool:
     """Does it belong to this package: then the key says which it is."""
     return str(getattr(value, "__module__", "")).partition(".")[0] == "pullback"
@@ -198,7 +228,8 @@ def _go(way: Way, root: Any) -> Any:
         case ():
             return root
         case ("module", name):
-            return importlib.import_module(name) if name.startswith("pullback.") else sys.modules[name]
+            # NumPy loads some of its modules when they are first asked for
+            return importlib.import_module(name) if name.startswith(("pullback.", "numpy.")) else sys.modules[name]
         case ("dtype", name):
             return np.dtype(name)
         case ("numpy bool", value):
@@ -208,12 +239,16 @@ def _go(way: Way, root: Any) -> Any:
         case ("pickle", data):
             value = pickle.loads(data)
             return sys.intern(value) if type(value) is str else value
+        case (start, "numbers", paths):
+            return _shown(_go(start, root), paths)
         case (start, "names"):
             return vars(_go(start, root))
         case (start, "class names"):
             return class_dict(_go(start, root))
         case (start, "function", number):
             return _functions_in(_go(start, root))[number]
+        case (start, "rule", number):
+            return _rules_of(_go(start, root))[number]
         case (start, "code"):
             return _go(start, root).__code__
         case (start, "globals"):
@@ -236,7 +271,7 @@ def _go(way: Way, root: Any) -> Any:
 def key(request: Request, options: Options) -> str | None:
     """The name under which code for this request is kept."""
     named = request.names[len(request.names) - request.keyword_only :]
-    settings = repr((options, named))
+    settings = repr((options, named, *request.static))
     return request_key(request.kind, request.function, request.arguments, settings, request.held)
 
 
@@ -270,6 +305,8 @@ def save(key: str | None, function: object, entry: build.Entry) -> None:
         places = [(kind, ways.find(container), name) for kind, container, name in entry.places]
     except Nameless:
         return
+    if entry.boundary.numbers:
+        key = _note_numbers(key, entry.boundary.numbers)
     facts: Facts = (ways.prints, ways.classes, [*fields])
     kept = (entry.artifact.code, entry.artifact.imports, objects, places, facts)
     cache.store(_place(key, facts), pickle.dumps(kept))
@@ -294,6 +331,32 @@ def _hold(facts: Facts, function: object) -> bool:
     )
 
 
+Numbers = Sequence[tuple[int, Path, int | None]]
+"""Those that code is made for: of which argument, where in it, and which."""
+
+
+def _numbered(key: str, numbers: Numbers) -> str:
+    """The key of code that is made for numbers."""
+    return cache.key(key, "numbers", repr(tuple(numbers)))
+
+
+def _paths(key: str) -> list[tuple[tuple[int, Path], ...]]:
+    """Which arguments of such calls are such numbers, as far as was seen."""
+    data = cache.load(cache.key(key, "paths"), counted=False)
+    with suppress(*_UNREADABLE):
+        found: list[tuple[tuple[int, Path], ...]] = [] if data is None else pickle.loads(data)
+        return found
+    return []
+
+
+def _note_numbers(key: str, numbers: Numbers) -> str:
+    """The key for these numbers, which is found from now on."""
+    known, paths = _paths(key), tuple((i, path) for i, path, _ in numbers)
+    if paths not in known:
+        cache.store(cache.key(key, "paths"), pickle.dumps([*known, paths][-_PLACES:]))
+    return _numbered(key, numbers)
+
+
 def _names_of(key: str) -> list[str]:
     return [cache.key(key, str(number)) for number in range(_PLACES)]
 
@@ -310,13 +373,25 @@ def _place(key: str, facts: Facts) -> str:
     return cache.oldest(_names_of(key))
 
 
-def load(key: str | None, function: object) -> build.Entry | None:
+def load(key: str | None, function: object, arguments: Sequence[object] = ()) -> build.Entry | None:
     """The code kept under a key, linked; None if there is none or if what it refers to has changed.
 
-    Whether its guards hold shows when it is called.
+    arguments: code that is made for numbers among them has a key of its own.  Whether guards hold shows when it is
+    called.
     """
     if key is None:
         return None
+    found = _load(key, function)
+    for paths in _paths(key) if found is None else ():
+        with suppress(*_UNREADABLE):
+            numbers = tuple((i, path, value_at(arguments[i], path)) for i, path in paths)
+            found = _load(_numbered(key, numbers), function)
+            if found is not None:
+                return replace(found, numbers=numbers)
+    return found
+
+
+def _load(key: str, function: object) -> build.Entry | None:
     for name in _names_of(key):
         data = cache.load(name)
         if data is None:

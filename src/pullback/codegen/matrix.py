@@ -27,6 +27,7 @@ from pullback.types import DType
 __all__ = ["RULES", "group", "signature"]
 
 _SMALL = 512  # m*n*k up to which the loops win
+_OF_BLAS = {DType.F64: "d", DType.F32: "s"}
 _NAMES = [f"%{n}" for n in ("m", "n", "k", "a", "a0", "a1", "b", "b0", "b1", "c", "c0", "c1")]
 _TYPES = ["ptr" if n in ("%a", "%b", "%c") else "i64" for n in _NAMES]
 
@@ -69,10 +70,10 @@ def signature(name: str) -> str:
 def group(module: ModuleWriter, dtype: DType) -> tuple[str, list[str]]:
     """The text of all helpers of a dtype, and their names; each returns a status."""
     written = {"pb.matmul_loops.": _loops, "pb.matrix_copy.": _copy, "pb.matmul.": _choose}
-    if not dtype.is_float:
+    if dtype not in _OF_BLAS:
         del written["pb.matrix_copy."]
     texts = [_text(module, prefix + dtype.value, write, dtype) for prefix, write in written.items()]
-    if dtype.is_float:
+    if dtype in _OF_BLAS:
         module.declare("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
         texts.append(_LEADING)
     return "".join(texts), [prefix + dtype.value for prefix in written]
@@ -272,7 +273,7 @@ def _times(w: FunctionWriter, dtype: DType, x: str, y: str) -> str:
 def _choose(w: FunctionWriter, dtype: DType) -> None:
     """Loops if small, else BLAS after operands and target have got a form that it takes."""
     loops = w.module.helper(f"pb.matmul_loops.{dtype.value}")
-    if not dtype.is_float:
+    if dtype not in _OF_BLAS:
         _call(w, loops, _NAMES, "%add")
         return
     work = w.set(f"mul i64 {w.set('mul i64 %m, %n')}, %k")
@@ -374,7 +375,7 @@ def _by_temporary(w: FunctionWriter, dtype: DType) -> None:
 
 def _direct(w: FunctionWriter, dtype: DType, leading_c: str, done: str) -> None:
     """The target's rows are contiguous: gemv for one column, else gemm."""
-    t, char = abi.LLVM[dtype], {DType.F64: "d", DType.F32: "s"}[dtype]
+    t, char = abi.LLVM[dtype], _OF_BLAS[dtype]
     a, lead_a, trans_a = _form(w, dtype, "%m", "%k", "%a", "%a0", "%a1")
     b, lead_b, trans_b = _form(w, dtype, "%k", "%n", "%b", "%b0", "%b1")
     cells = {name: _cell(w, "i32", w.set(f"trunc i64 {value} to i32")) for name, value in (

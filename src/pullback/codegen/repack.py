@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pullback.codegen.abi import MEMORY
 from pullback.codegen.native import Text
 from pullback.codegen.support_graphs import KEPT, KEPT_COUNT
 from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
@@ -50,8 +51,6 @@ from pullback.types import (
 from pullback.types import Text as TextType
 
 __all__ = ["Packer", "array_count"]
-
-_STORED = {DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
 
 
 def array_count(type_: Type) -> int:
@@ -190,7 +189,7 @@ class Packer:
         kind = text.symbol(layout.NUMPY_SCALARS[dtype])
         made = text.call("ptr", f"pb.new.{dtype.value}", f"ptr {kind}", "i64 0")
         text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
-        text.store(_STORED[dtype], value, made, layout.NUMPY_VALUE)
+        text.store(MEMORY[dtype], value, made, layout.NUMPY_VALUE)
         return made
 
     def _complex(self, part: Number, real: str, imag: str) -> str:
@@ -201,7 +200,7 @@ class Packer:
         made = text.call("ptr", f"pb.new.complex.{part.dtype.value}", f"ptr {kind}", "i64 0")
         text.require(text.set(f"icmp ne ptr {made}, null"), self.failed)
         for i, value in enumerate((real, imag)):
-            text.store(_STORED[part.dtype], value, made, layout.NUMPY_VALUE + i * part.dtype.bytes)
+            text.store(MEMORY[part.dtype], value, made, layout.NUMPY_VALUE + i * part.dtype.bytes)
         return made
 
     def _complex_array(self, pairs: Array, pieces: Sequence[str]) -> str:

@@ -11,6 +11,8 @@ import math
 import re
 import struct
 
+import numpy as np
+
 from pullback.codegen.abi import LLVM
 from pullback.codegen.elementary import symbol
 from pullback.codegen.templates import FAST, template
@@ -18,7 +20,7 @@ from pullback.codegen.writer import FunctionWriter
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Op, Value
 from pullback.prims.base import Elementary, Prim
-from pullback.types import DType, Scalar
+from pullback.types import F32, DType, Scalar
 
 __all__ = ["RULES", "cast", "constant", "dtype_of", "scalar"]
 
@@ -42,6 +44,9 @@ def constant(value: object, dtype: DType) -> str:
     if dtype.is_int:
         return str(int(value))  # type: ignore[call-overload]
     number = float(value)  # type: ignore[arg-type]
+    if dtype is DType.F16:
+        with np.errstate(over="ignore"):
+            return f"0xH{np.float16(number).view(np.uint16):04X}"
     if dtype is DType.F32 and math.isfinite(number):
         number = _single(number)
     if math.isnan(number):
@@ -66,6 +71,9 @@ def scalar(w: FunctionWriter, op: Op) -> None:
     found = template(prim, dtype_of(op.operands[0]), result, w.fast)
     if found is None:
         raise InternalError(f"no code for {op.name} of {op.operands[0].type}")
+    if dtype_of(op.operands[-1]) is DType.F16 and (isinstance(found, Elementary) or found.elementary):
+        _in_single(w, op)
+        return
     if isinstance(found, Elementary):
         pieces[op.results[0]] = (_elementary(w, found.name, op, operands),)
         return
@@ -93,6 +101,19 @@ def _elementary(w: FunctionWriter, name: str, op: Op, operands: list[str]) -> st
     w.inlined += inlined
     attribute = "" if inlined else " noinline"
     return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments}){attribute}")
+
+
+def _in_single(w: FunctionWriter, op: Op) -> None:
+    """A function of float16: computed in float32 and rounded, as NumPy does."""
+
+    def single(value: Value) -> Value:
+        return Value(F32, value.name) if dtype_of(value) is DType.F16 else value
+
+    operands, result = [single(v) for v in op.operands], single(op.result)
+    for value, given in zip(operands, op.operands, strict=True):
+        w.pieces[value] = (cast(w, w.only(given), dtype_of(given), dtype_of(value)),)
+    scalar(w, Op(op.prim, operands, [result], op.attrs, (), op.span))
+    w.pieces[op.result] = (cast(w, w.only(result), dtype_of(result), dtype_of(op.result)),)
 
 
 def _const(w: FunctionWriter, op: Op) -> None:
@@ -123,17 +144,56 @@ def cast(w: FunctionWriter, value: str, source: DType, to: DType) -> str:
     if source is DType.BOOL:
         return w.set(f"{'uitofp' if to.is_float else 'zext'} i1 {value} to {t}")
     if source.is_float and to.is_float:
-        return w.set(f"{'fpext' if to is DType.F64 else 'fptrunc'} {s} {value} to {t}")
+        if (source, to) == (DType.F64, DType.F16):
+            return _half_of_double(w, value)
+        return w.set(f"{'fpext' if to.bytes > source.bytes else 'fptrunc'} {s} {value} to {t}")
     if source.is_int and to.is_int:
-        return w.set(f"{'sext' if to is DType.I64 else 'trunc'} {s} {value} to {t}")
+        if source.bytes == to.bytes:
+            return value
+        longer = "zext" if source.is_unsigned else "sext"
+        return w.set(f"{longer if to.bytes > source.bytes else 'trunc'} {s} {value} to {t}")
     if source.is_int:
-        return w.set(f"sitofp {s} {value} to {t}")
+        if to is DType.F16:  # what a float32 does not hold is beyond float16
+            return cast(w, cast(w, value, source, DType.F32), DType.F32, to)
+        return w.set(f"{'uitofp' if source.is_unsigned else 'sitofp'} {s} {value} to {t}")
+    return _whole(w, value, source, to)
+
+
+def _half_of_double(w: FunctionWriter, value: str) -> str:
+    """Rounded once: first to a float32 whose last bit says that it is not exact (Boldo, Melquiond 2008)."""
+    near = w.set(f"fptrunc double {value} to float")
+    back = w.set(f"fpext float {near} to double")
+    sizes = [w.intrinsic(f"call double @llvm.fabs.f64(double {x})") for x in (back, value)]
+    bits = w.set(f"bitcast float {near} to i32")
+    away = w.set(f"fcmp ogt double {sizes[0]}, {sizes[1]}")
+    below = w.set(f"select i1 {away}, i32 {w.set(f'sub i32 {bits}, 1')}, i32 {bits}")
+    exact = w.set(f"fcmp oeq double {back}, {value}")
+    odd = w.set(f"select i1 {exact}, i32 {bits}, i32 {w.set(f'or i32 {below}, 1')}")
+    return w.set(f"fptrunc float {w.set(f'bitcast i32 {odd} to float')} to half")
+
+
+def _whole(w: FunctionWriter, value: str, source: DType, to: DType) -> str:
+    """A float's whole part; see `prims.scalar._truncated` for what does not fit."""
+    if source is DType.F16:
+        return _whole(w, w.set(f"fpext half {value} to float"), DType.F32, to)
+    if to is DType.U64:
+        s, half = LLVM[source], constant(2.0**63, source)
+        large = w.set(f"fcmp oge {s} {value}, {half}")
+        rest = w.set(f"select i1 {large}, {s} {w.set(f'fsub {s} {value}, {half}')}, {s} {value}")
+        found = _whole(w, rest, source, DType.I64)
+        return w.set(f"xor i64 {found}, {w.set(f'select i1 {large}, i64 {-(2**63)}, i64 0')}")
+    if to.bytes < 4 or to is DType.U32:
+        middle = DType.I32 if to.bytes < 4 else DType.I64
+        return cast(w, _whole(w, value, source, middle), middle, to)
     # The conversion is poison out of range; select does not pass on what it does not choose.
-    bits = 8 * to.bytes - 1
-    size = w.intrinsic(f"call {s} @llvm.fabs.{source.value}({s} {value})")
-    fits = w.set(f"fcmp olt {s} {size}, {constant(2.0**bits, source)}")
+    s, t, (low, _) = LLVM[source], LLVM[to], to.limits
+    fits = w.set(f"fcmp olt {s} {value}, {constant(-float(low), source)}")
+    if source is DType.F64 and to is DType.I32:  # whose fractions below the least int are cut off
+        fits = w.set(f"and i1 {fits}, {w.set(f'fcmp ogt {s} {value}, {constant(low - 1.0, source)}')}")
+    else:
+        fits = w.set(f"and i1 {fits}, {w.set(f'fcmp oge {s} {value}, {constant(float(low), source)}')}")
     converted = w.set(f"fptosi {s} {value} to {t}")
-    return w.set(f"select i1 {fits}, {t} {converted}, {t} {-(2**bits)}")
+    return w.set(f"select i1 {fits}, {t} {converted}, {t} {low}")
 
 
 def _powi(w: FunctionWriter, op: Op) -> None:
@@ -162,11 +222,21 @@ def _power(w: FunctionWriter, base: str, n: int, t: str, one: str) -> str:
 
 
 def _integer_power(w: FunctionWriter, op: Op) -> None:
+    """In 64 bits, of which as many are kept as the result has."""
     dtype = dtype_of(op.operands[0])
-    helper = w.module.helper(f"pb.{op.name}.{dtype.value}")
-    x, n = (w.only(v) for v in op.operands)
-    t = LLVM[dtype]
-    w.pieces[op.result] = (w.set(f"call {LLVM[dtype_of(op.result)]} {helper}({t} {x}, {t} {n})"),)
+    x, n = (cast(w, w.only(v), dtype, DType.I64) for v in op.operands)
+    if dtype is DType.U64:  # the power 2**63 of an even number is 0, of an odd one 1
+        least = w.set(f"and i64 {n}, {2**63 - 1}")
+        found = w.set(f"call i64 {w.module.helper('pb.ipow.i64')}(i64 {x}, i64 {least})")
+        even = w.set(f"icmp eq i64 {w.set(f'and i64 {x}, 1')}, 0")
+        vanishes = w.set(f"and i1 {even}, {w.set(f'icmp slt i64 {n}, 0')}")
+        w.pieces[op.result] = (w.set(f"select i1 {vanishes}, i64 0, i64 {found}"),)
+        return
+    helper = w.module.helper(f"pb.{op.name}.i64")
+    if op.name == "pow_overflows":
+        w.pieces[op.result] = (w.set(f"call i1 {helper}(i64 {x}, i64 {n})"),)
+        return
+    w.pieces[op.result] = (cast(w, w.set(f"call i64 {helper}(i64 {x}, i64 {n})"), DType.I64, dtype),)
 
 
 RULES = {

@@ -1,4 +1,4 @@
-"""Addresses of the BLAS functions that SciPy brings along.
+"""Addresses of the BLAS and LAPACK functions that SciPy brings along.
 
     address("dgemm")     ->  0x7f...      32-bit ints, Fortran's calling convention
 
@@ -55,9 +55,10 @@ def _linked(function: str) -> int:
 
 
 def _exported(function: str) -> int:
-    from scipy.linalg import cython_blas
+    from scipy.linalg import cython_blas, cython_lapack
 
-    capsule = cython_blas.__pyx_capi__[function]
+    known = cython_blas.__pyx_capi__
+    capsule = known[function] if function in known else cython_lapack.__pyx_capi__[function]
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer

@@ -69,6 +69,8 @@ def external(name: str) -> int:
     """The address of an external name of a module, in this process."""
     if name in _CELLS:
         return ctypes.addressof(_CELLS[name])
+    if name.startswith(BLAS_PREFIX):
+        return _import(name)
     return address(name) if is_shared(name) else memory.external(name.removeprefix("pb.c."))
 
 

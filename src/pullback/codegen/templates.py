@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\{(\w+)\}")
 _INTRINSIC = re.compile(r"call .*(@llvm\.[\w.]+)\(")
 _LIBRARY = re.compile(r"@pb\.(\w+)\.(f\d\d)\(")
 _FLOAT_OPERATION = re.compile(r"\b(fadd|fsub|fmul|fdiv|frem|fneg) ")
-_OVERLOAD = {DType.BOOL: "i1", DType.I32: "i32", DType.I64: "i64", DType.F32: "f32", DType.F64: "f64"}
+_OVERLOAD = {dtype: "i1" if dtype is DType.BOOL else dtype.value.replace("u", "i") for dtype in DType}
 # Neither nnan nor ninf: isnan and comparisons keep their meaning.
 FAST = "reassoc nsz arcp contract afn "
 
@@ -38,9 +38,10 @@ class Template:
     elementary: tuple[tuple[str, str], ...] = ()  # (name, dtype) of the library's functions that are called
 
 
-def kind_of(dtype: DType) -> str:
-    """The key of `Prim.lower` for a dtype that has no entry of its own."""
-    return "float" if dtype.is_float else "int" if dtype.is_int else "bool"
+def kinds_of(dtype: DType) -> tuple[str, ...]:
+    """The keys of `Prim.lower` for a dtype, the first that is there counts."""
+    kind = "float" if dtype.is_float else "int" if dtype.is_int else "bool"
+    return (dtype.value, "uint", kind) if dtype.is_unsigned else (dtype.value, kind)
 
 
 _known: dict[tuple[str, DType, DType, bool], Template | Elementary | None] = {}
@@ -57,7 +58,7 @@ def template(prim: Prim, operand: DType, result: DType, fast: bool) -> Template 
 def _fill(
     lower: Mapping[str, str | Elementary], operand: DType, result: DType, fast: bool
 ) -> Template | Elementary | None:
-    text = lower.get(operand.value, lower.get(kind_of(operand)))
+    text = next((lower[kind] for kind in kinds_of(operand) if kind in lower), None)
     if text is None or isinstance(text, Elementary):
         return text
     bits = 8 * operand.bytes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pullback.codegen import abi
 from pullback.codegen.arrays import sizes_of, strides_of
+from pullback.codegen.scalars import cast
 from pullback.codegen.writer import CONTEXT, FunctionWriter, machine
 from pullback.ir.node import Op, Value
 from pullback.runtime.texts import specification
@@ -16,7 +17,6 @@ __all__ = ["RULES"]
 
 _SYMBOL = "@pb.text_call"
 _DECLARATION = f"declare i32 {_SYMBOL}(ptr, ptr, i64, i64) nounwind"
-_WIDEN = {DType.BOOL: "zext i1 {} to i64", DType.I32: "sext i32 {} to i64"}
 _LETTERS = {DType.F64: "d", DType.BOOL: "b"}
 
 
@@ -53,11 +53,9 @@ def _cells(w: FunctionWriter, value: Value) -> list[str]:
         return [w.set(f"ptrtoint ptr {w.only(value)} to i64"), *sizes_of(w, value), *strides_of(w, value)]
     assert isinstance(type_, Scalar)
     piece = w.only(value)
-    if type_.dtype is DType.F32:
-        piece = w.set(f"fpext float {piece} to double")
     if type_.dtype.is_float:
-        return [w.set(f"bitcast double {piece} to i64")]
-    return [w.set(_WIDEN[type_.dtype].format(piece)) if type_.dtype in _WIDEN else piece]
+        return [w.set(f"bitcast double {cast(w, piece, type_.dtype, DType.F64)} to i64")]
+    return [cast(w, piece, type_.dtype, DType.I64)]
 
 
 def _narrowed(w: FunctionWriter, result: Value, word: str) -> str:

@@ -49,7 +49,8 @@ def share(w: FunctionWriter, op: Op) -> None:
     for i, piece in enumerate(pieces):
         w.store_piece(types[piece], piece, w.offset(record, 8 * i), "")
     w.module.blocks[number] = _block(w, body, values, pieces, types, f"@pb.block.{number}")
-    products = any(f.prim.name.startswith("matmul") for g in w.module.program.functions.values() for f in g.body.walk())
+    ops = (inner for function in w.module.program.functions.values() for inner in function.body.walk())
+    products = any(inner.name.startswith(("matmul", "lapack")) for inner in ops)
     n = w.only(op.operands[0])
     operands = f"ptr %context, ptr @pb.block.{number}, ptr {record}, i64 {n}, i1 {'true' if products else 'false'}"
     status = w.set(f"call i32 {w.module.helper('pb.parallel')}({operands})")

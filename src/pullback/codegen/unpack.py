@@ -1,6 +1,7 @@
 """From Python objects to machine values: the checks and loads at the beginning of an entry.
 
     Number(f64)                exact float: its value               Number(f64, weak=False)   exact np.float64
+    Fixed(2, Number(i64))      exact int, and this one
     Array(f64, 1, True)        exact ndarray of that dtype, rank and contiguity: data, size
     Tuple((...)), List, Dict   exact type, length (and keys, in order), then the items
     None, str, functions       identity, or equal strings
@@ -21,6 +22,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from pullback.codegen.abi import MEMORY
 from pullback.codegen.native import Text
 from pullback.codegen.unpack_objects import reference, string, union
 from pullback.diagnostic import InternalError
@@ -34,6 +36,7 @@ from pullback.types import (
     Constant,
     Dict,
     DType,
+    Fixed,
     List,
     NoneType,
     Number,
@@ -50,7 +53,6 @@ from pullback.types import Text as TextType
 __all__ = ["Unpacker"]
 
 _EXACT = {DType.F64: float, DType.I64: int}
-_LOADED = {DType.I32: "i32", DType.I64: "i64", DType.F32: "float", DType.F64: "double"}
 
 
 @dataclass(slots=True)
@@ -84,6 +86,8 @@ class Unpacker:
                 return self._complex_array(part, value, changeable)
             case Number(dtype, weak):
                 return [self._weak(dtype, value) if weak else self._strong(dtype, value)]
+            case Fixed(known, of):
+                return [self._fixed(known, of, value)]
             case Array():
                 return self._array(type_, value, changeable)
             case Tuple(items):
@@ -145,6 +149,14 @@ class Unpacker:
             return text.load("double", value, layout.FLOAT_VALUE)
         return self._integer(value)
 
+    def _fixed(self, known: int, of: Number, value: str) -> str:
+        """The number that the code is made for."""
+        (piece,) = self.value(of, value)
+        wanted = ("true" if known else "false") if of.dtype is DType.BOOL else str(known)
+        kind = "i1" if of.dtype is DType.BOOL else f"i{8 * of.dtype.bytes}"
+        self.text.require(self.text.set(f"icmp eq {kind} {piece}, {wanted}"), self.miss)
+        return piece
+
     def _integer(self, value: str) -> str:
         """The value of an exact int; one beyond 64 bits misses, so that Python code refuses it by name."""
         text = self.text
@@ -159,7 +171,7 @@ class Unpacker:
         if dtype is DType.BOOL:
             byte = self.text.load("i8", value, layout.NUMPY_VALUE)
             return self.text.set(f"icmp ne i8 {byte}, 0")
-        return self.text.load(_LOADED[dtype], value, layout.NUMPY_VALUE)
+        return self.text.load(MEMORY[dtype], value, layout.NUMPY_VALUE)
 
     # ------------------------------------------------------------------------------------------ arrays, containers
 
@@ -170,7 +182,7 @@ class Unpacker:
             self._type(complex, value)
             return [text.call("double", f"PyComplex_{part}AsDouble", f"ptr {value}") for part in ("Real", "Imag")]
         self._type(layout.COMPLEX_SCALARS[dtype], value)
-        return [text.load(_LOADED[dtype], value, layout.NUMPY_VALUE + i * dtype.bytes) for i in (0, 1)]
+        return [text.load(MEMORY[dtype], value, layout.NUMPY_VALUE + i * dtype.bytes) for i in (0, 1)]
 
     def _complex_array(self, part: Array, value: str, changeable: bool) -> list[str]:
         """A complex array as two views of its memory."""

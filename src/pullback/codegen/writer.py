@@ -295,11 +295,11 @@ class FunctionWriter:
         """An element of memory as a register value."""
         memory = abi.MEMORY[dtype]
         value = self.set(f"load {memory}, ptr {pointer}{kind}")
-        return self.set(f"icmp ne i8 {value}, 0") if memory == "i8" else value
+        return self.set(f"icmp ne i8 {value}, 0") if dtype is DType.BOOL else value
 
     def store(self, dtype: DType, value: str, pointer: str, kind: str) -> None:
         memory = abi.MEMORY[dtype]
-        if memory == "i8":
+        if dtype is DType.BOOL:
             value = self.set(f"zext i1 {value} to i8")
         self.do(f"store {memory} {value}, ptr {pointer}{kind}")
 

@@ -51,7 +51,7 @@ class Expressions(Context):
         """A function made here."""
 
     @abstractmethod
-    def comprehension(self, node: Comprehension) -> Value:
+    def comprehension(self, node: Comprehension | ast.GeneratorExp) -> Value:
         """A list, set or dict that a comprehension fills in place."""
 
     @abstractmethod
@@ -232,8 +232,13 @@ class Expressions(Context):
         stars = [a for a in node.args if isinstance(a, ast.Starred)]
         if stars or any(k.arg is None for k in node.keywords):
             return self.starred_call(node, function)
-        values = [self.expression(a) for a in node.args] + [self.expression(k.value) for k in node.keywords]
         keywords = tuple(str(k.arg) for k in node.keywords)
+        first = node.args[0] if node.args else None
+        if isinstance(first, ast.GeneratorExp) and first in self.scope.listed:
+            self.check_targets(first)
+            values = [self.comprehension(first), *(self.expression(k.value) for k in node.keywords)]
+            return self.make(node, "py.call", function, *values, keywords=keywords, listed=True)
+        values = [self.expression(a) for a in node.args] + [self.expression(k.value) for k in node.keywords]
         return self.make(node, "py.call", function, *values, keywords=keywords)
 
     def starred_call(self, node: ast.Call, function: Value) -> Value:

@@ -135,7 +135,7 @@ class Walk(Control):
             outer.state.names[name] = self.state.names[name]
         return self.state.names[RESULT].value
 
-    def comprehension(self, node: Comprehension) -> Value:
+    def comprehension(self, node: Comprehension | ast.GeneratorExp) -> Value:
         iterable = self.expression(node.generators[0].iter)
         child = self.scope.child(node)
         around = self.scope.locals | self.captures

@@ -30,6 +30,7 @@ from pullback.front.trees import (
 __all__ = ["Scope", "expressions_of", "own_nodes", "stores_in"]
 
 _MAKERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
+_TAKERS = ("tuple", "list", "sorted")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 
 
@@ -157,11 +158,27 @@ class Scope:
                 return [s for s in itertools.takewhile(_is_plain, rest) if isinstance(s, ast.FunctionDef)]
         return []
 
+    @cached_property
+    def listed(self) -> dict[ast.AST, ast.ListComp]:
+        """Generator expressions of which `tuple`, `list` or `sorted` takes all: the list that this is."""
+        found: dict[ast.AST, ast.ListComp] = {}
+        for node in self.nodes:
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[ast.GeneratorExp() as given]) if self.is_taker(name):
+                    whole = ast.ListComp(elt=given.elt, generators=given.generators)
+                    found[given] = ast.copy_location(whole, given)
+        return found
+
+    def is_taker(self, name: str) -> bool:
+        """Is it the name of a builtin that takes all items of what it is given, and not one of a variable here."""
+        return name in _TAKERS and name not in self.locals
+
     def child(self, node: Maker | Comprehension) -> Scope:
         """The scope of a function made here or of a comprehension."""
         if node not in self._children:
-            inline = isinstance(node, _COMPREHENSIONS)
-            function = function_of(node) if isinstance(node, ast.GeneratorExp | Comprehension) else node
+            inline = isinstance(node, _COMPREHENSIONS) or node in self.listed
+            written = self.listed.get(node, node)
+            function = function_of(written) if isinstance(written, ast.GeneratorExp | Comprehension) else written
             self._children[node] = Scope(function, inline)
         return self._children[node]
 

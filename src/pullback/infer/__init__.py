@@ -23,40 +23,78 @@ from pullback.infer import (  # fill the registry
     list_makers,
     list_methods,
     math_functions,
-    numpy_functions,
     object_texts,
     parallel,
     python_functions,
-    reductions,
     sets,
-    shapes,
     stopped,
     texts,
 )
 from pullback.infer.backward import Backward
 from pullback.infer.engine import Options, Session
 from pullback.infer.entry import Entry, Request, infer_entry
+from pullback.infer.numpy import (
+    array_attributes,
+    axes,
+    builders,
+    closeness,
+    complex_arrays,
+    complex_sorting,
+    contract,
+    conversions,
+    cumulative,
+    dtype_functions,
+    einsum,
+    float_functions,
+    grids,
+    histograms,
+    joining,
+    lapack,
+    linalg,
+    mapping,
+    norms,
+    numpy_functions,
+    padding,
+    quantiles,
+    ramps,
+    random_numbers,
+    reductions,
+    repeats,
+    scipy_linalg,
+    selecting,
+    shapes,
+    sorting,
+    special_functions,
+    splitting,
+    statistics,
+    ufunc_methods,
+    ufuncs,
+)
 from pullback.infer.ops import Inference
 from pullback.infer.registry import public_names
 from pullback.ir.node import Function
 from pullback.runtime.state import NOTHING_HELD, Held
 
-__all__ = ["Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
+__all__ = ["Backward", "Entry", "Options", "Request", "Session", "infer_entry", "new_session", "public_names"]
 
 DEFAULT = Options()
 _MEANINGS = (
-    checkpointed, complex_functions, construct, container_texts, copying, creation, derivatives, dict_makers, dicts,
-    elements, extrema, hashes, iteration, kinds, library, linearized, list_makers, list_methods, math_functions,
-    numpy_functions, object_texts, parallel, python_functions, reductions, sets, shapes, stopped, texts,
+    array_attributes, axes, builders, checkpointed, closeness, complex_arrays, complex_functions, complex_sorting,
+    construct, container_texts, contract, conversions, copying, creation, cumulative, derivatives, dict_makers, dicts,
+    dtype_functions, einsum, elements, extrema, float_functions, grids, hashes, histograms, iteration, joining, kinds,
+    lapack, library, linalg, linearized, list_makers, list_methods, mapping, math_functions, norms, numpy_functions,
+    object_texts, padding, parallel, python_functions, quantiles, ramps, random_numbers, reductions, repeats,
+    scipy_linalg, selecting, sets, shapes, sorting, special_functions, splitting, statistics, stopped, texts,
+    ufunc_methods, ufuncs,
 )  # fmt: skip
 
 
 def new_session(
     parse: Callable[[FunctionType], Function], options: Options = DEFAULT, held: Held = NOTHING_HELD,
-    transform: Callable[[Function], Function] | None = None,
+    backward: Backward | None = None,
 ) -> Session:  # fmt: skip
     """A compilation that has seen nothing yet; `parse` is the front end, `held` what places outside hold.
 
-    transform: makes functions return backpropagators, where derivatives are to be closures.
+    backward: how functions return backpropagators, where derivatives are to be closures.
     """
-    return Session(parse, Inference, options, held, backward=None if transform is None else Backward(transform))
+    return Session(parse, Inference, options, held, backward=backward)

@@ -1,7 +1,7 @@
 """What to write instead of a callable that compiled code does not know.
 
     sorted(t)              help: sort outside the compiled function and pass the result
-    np.random.rand()       help: draw the numbers outside and pass them as arguments
+    random.random()        help: draw the numbers outside and pass them as arguments
     raise MyError("x")     the exception MyError is not supported yet; help: raise a builtin exception, ...
 """
 
@@ -34,7 +34,8 @@ _HELP = {
     **dict.fromkeys(("locals", "globals", "eval", "exec", "compile"), _SCOPE),
     **dict.fromkeys(("open", "input", "os", "sys", "io", "posix", "time", "datetime", "json", "logging", "pathlib",
                      "threading", "subprocess", "sorted", "numpy.sort", "numpy.argsort"), _OUTSIDE),
-    **dict.fromkeys(("random", "numpy.random", "secrets"), _DRAW),
+    **dict.fromkeys(("random", "secrets"), _DRAW),
+    "numpy.random": "write `rng = np.random.default_rng(seed)`, and draw with its methods",
     "type": "use isinstance(x, float), or convert with float(x), int(x)",
     "complex": "keep real and imaginary parts in two floats",
     "slice": "write the slice as a[start:stop:step]",

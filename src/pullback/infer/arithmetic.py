@@ -22,6 +22,7 @@ from pullback.infer.numbers import as_number, convert, fitted, promote
 from pullback.infer.protocols import binary_method, binary_of_whole, is_left_operand, unary_method
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import BINARY, UNARY, python_error, python_message
+from pullback.infer.static import ask_count
 from pullback.infer.texts import concatenated, percent, repeated_text
 from pullback.infer.values import AV, MISSING, members
 from pullback.ir.node import Value
@@ -82,9 +83,15 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
         match x.type, y.type:
             case Number(), Number():
                 return number_binary(cx, operator, x, y)
+            case (Array(DType.BOOL), Number(DType.I64, True)) if operator == "**" and cx.literal_of(y) == 2:
+                return HANDLERS["numpy.square"](cx, [x], {})  # as NumPy takes it, which gives int8
             case (Array() | Number(), Array() | Number()):
                 pair = fitted(cx, [x, y])
                 return elementwise(cx, pair, lambda cx, items: number_binary(cx, operator, *items))
+            case (Array(), Tuple() | List()):
+                return binary(cx, operator, x, HANDLERS["numpy.array"](cx, [y], {}))
+            case (Tuple() | List(), Array()):
+                return binary(cx, operator, HANDLERS["numpy.array"](cx, [x], {}), y)
             case (Tuple(p), Tuple(q)) if operator == "+":
                 return AV(Tuple((*p, *q)), (*x.values, *y.values))
             case (List(), List()) if operator == "+":
@@ -126,7 +133,9 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
 def _repeated(cx: Frame, sequence: AV, times: AV) -> AV:
     """A tuple or list several times over."""
     assert isinstance(sequence.type, Tuple | List)
-    count = cx.literal_of(times)
+    count = cx.number_of(times)
+    if count is None:
+        ask_count(cx, cx.op, as_number(cx, times).value)
     if isinstance(sequence.type, List) or not isinstance(count, int) or count * len(sequence.type.items) > MOST_ITEMS:
         return HANDLERS["list.repeated"](cx, [sequence, times], {})
     return AV(Tuple(sequence.type.items * count), sequence.values * count)
@@ -226,7 +235,7 @@ def _shift(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
                        "shifts take ints", "convert with int(...)",
                        raised=python_error(BINARY[operator], a.type, b.type))  # fmt: skip
     if result.dtype is DType.BOOL:
-        result = Number(DType.I64, result.weak)
+        result = _int_of_bools(result)
     e = cx.e
     x, n = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
     if _checks(cx, result):
@@ -239,15 +248,23 @@ def _shift(cx: Frame, operator: str, a: AV, b: AV, result: Number) -> AV:
 
 
 def _bool_arithmetic(cx: Frame, operator: str, a: AV, b: AV) -> AV:
-    """NumPy: + and * of bools are logical; - is refused; the others work on small ints, which we widen to int64."""
+    """NumPy: + and * of bools are logical; - is refused; // and % are those of int8."""
     names = {"+": "or_", "*": "and_"}
     if operator in names:
         x, y = convert(cx, a, DType.BOOL), convert(cx, b, DType.BOOL)
         return AV(Number(DType.BOOL, False), (cx.e(names[operator], x, y),))
     if operator == "/":
         return _divide(cx, a, b, Number(DType.F64, False), integers=True)
+    if operator in ("//", "%"):
+        kind = Number(DType.I8, False)
+        return _floor(cx, operator, convert(cx, a, kind.dtype), convert(cx, b, kind.dtype), kind, b)
     raise cx.error(f"unsupported operand types for {operator}: {show(a.type)} and {show(b.type)}",
                    f"numpy bools have no {operator}", "convert with int(...) or .astype first")  # fmt: skip
+
+
+def _int_of_bools(kind: Number) -> Number:
+    """What operators without a meaning for bools compute in: Python's ints, or NumPy's shortest."""
+    return WEAK_INT if kind.weak else Number(DType.I8, False)
 
 
 # ----------------------------------------------------------------------------------------------------- power
@@ -259,7 +276,7 @@ def power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
     if result.weak and result.dtype.is_int and negative_literal:
         result = WEAK_FLOAT
     if result.dtype is DType.BOOL:
-        result = Number(DType.I64, result.weak)
+        result = _int_of_bools(result)
     if result.dtype.is_int:
         return _int_power(cx, a, b, result)
     x = convert(cx, a, result.dtype)
@@ -302,7 +319,7 @@ def _float_power(cx: Frame, x: Value, y: Value, result: Number) -> Value:
 def _int_power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
     e = cx.e
     x, n = convert(cx, a, result.dtype), convert(cx, b, result.dtype)
-    if not (isinstance(b.literal, int) and b.literal >= 0):
+    if not (isinstance(b.literal, int) and b.literal >= 0) and not result.dtype.is_unsigned:
         message = (
             "int ** negative int is a float in Python; write float(x) ** n" if result.weak
             else "Integers to negative integer powers are not allowed."

@@ -19,14 +19,23 @@ from pullback.infer.engine import Frame
 from pullback.infer.fancy import set_fancy
 from pullback.infer.filling import apart, element, fill, writable, write
 from pullback.infer.indexing import subscript
-from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT
+from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT, WEAK_INT
 from pullback.infer.lists import is_sequence
-from pullback.infer.numbers import as_number, convert, fitted, promote
+from pullback.infer.numbers import as_number, convert, fitted, is_same_kind, promote, python_int
 from pullback.infer.protocols import inplace_method
 from pullback.infer.registry import HANDLERS
 from pullback.infer.structures import attribute
-from pullback.infer.values import AV
-from pullback.infer.views import element_indices, fancy_parts, holds_scalar_arrays, index_parts, is_element, view
+from pullback.infer.values import AV, items_of
+from pullback.infer.views import (
+    checked_index,
+    element_indices,
+    fancy_parts,
+    holds_scalar_arrays,
+    index_parts,
+    integer,
+    is_element,
+    view,
+)
 from pullback.types import NONE, Array, Builtin, Complex, Constant, Dict, DType, List, Number, Ref, Tuple, show
 
 __all__ = ["delete_item", "inplace", "inplace_item", "set_item"]
@@ -154,13 +163,22 @@ def _same_kind(cx: Frame, operator: str, target: Array, value: AV) -> None:
     """NumPy's casting rule of in-place operators: the result must be of the target's kind."""
     assert isinstance(value.type, Array | Number)
     weak = isinstance(value.type, Number) and value.type.weak
-    kind = promote(Number(target.dtype, False), Number(value.type.dtype, weak))
-    floats = kind.dtype.is_float or operator == "/"
-    if (floats and not target.dtype.is_float) or (target.dtype is DType.BOOL and kind.dtype is not DType.BOOL):
-        raise cx.type_error(
-            f"cannot cast the result of {operator}= from {show(kind)} to {show(Number(target.dtype, False))}",
-            "an array keeps its dtype when it is changed in place", f"write `a = a {operator} b`",
-        )  # fmt: skip
+    kind = promote(Number(target.dtype, False), Number(value.type.dtype, weak)).dtype
+    if operator == "/" and not kind.is_float:
+        kind = DType.F64
+    if kind is DType.BOOL and operator in ("//", "%", "**", "<<", ">>"):
+        kind = DType.I8
+    if not is_same_kind(kind, target.dtype):
+        title = (f"Cannot cast ufunc '{_UFUNCS[operator]}' output from dtype('{kind.title}') to "
+                 f"dtype('{target.dtype.title}') with casting rule 'same_kind'")  # fmt: skip
+        raise cx.error(title, "an array keeps its dtype when it is changed in place", f"write `a = a {operator} b`",
+                       raised=("TypeError", title))  # fmt: skip
+
+
+_UFUNCS = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide", "%": "remainder", "**": "power",
+    "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "left_shift", ">>": "right_shift",
+}  # fmt: skip
 
 
 def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, value: AV) -> None:
@@ -200,12 +218,44 @@ def _fill_method(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV])
 def _item_method(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """a.item(i, j): a Python number."""
     subject, *index = arguments
+    if isinstance(subject.type, Number):
+        return _python_number(cx, subject)
+    if isinstance(subject.type, Array) and (not index or len(index) == 1 < subject.type.rank):
+        index = _single_place(cx, subject, index)
     where = AV(Tuple(tuple(i.type for i in index)), tuple(v for i in index for v in i.values))
     found = subscript(cx, subject, where)
     if not isinstance(found.type, Number):
         raise cx.error("item() takes as many indices as the array has axes here", show(subject.type))
+    return _python_number(cx, found)
+
+
+def _single_place(cx: Frame, subject: AV, index: Sequence[AV]) -> list[AV]:
+    """The indices of the only element, or of an element counted row after row."""
+    if isinstance(index[0].type, Tuple) if index else False:
+        return items_of(index[0])
+    e, sizes, total = cx.e, array_sizes(cx, subject), cx.e.integer(1)
+    for size in sizes:
+        total = e("mul", total, size)
+    if not index:
+        message = "can only convert an array of size 1 to a Python scalar"
+        cx.check(e("eq", total, e.integer(1)), "ValueError", message)
+        return [AV(WEAK_INT, (e.integer(0),), 0)] * len(sizes)
+    message = "index {0} is out of bounds for size {1}"
+    place = checked_index(cx, index[0], total, "IndexError", message, integer(cx, index[0]), total)
+    found: list[AV] = []
+    for size in reversed(sizes[1:]):
+        found.insert(0, AV(WEAK_INT, (e("mod", place, size),)))
+        place = e("floordiv", place, size)
+    return [AV(WEAK_INT, (place,)), *found]
+
+
+def _python_number(cx: Frame, found: AV) -> AV:
+    """A number of NumPy as one of Python."""
+    assert isinstance(found.type, Number)
     dtype = found.type.dtype
-    wide = DType.F64 if dtype.is_float else dtype if dtype is DType.BOOL else DType.I64
+    if dtype.is_int:
+        return AV(Number(DType.I64), (python_int(cx, found),))
+    wide = DType.F64 if dtype.is_float else dtype
     return AV(Number(wide, weak=True), (convert(cx, found, wide),))
 
 

@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
+from pullback.analysis.effects import VIEWS
 from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
-from pullback.infer import stored
+from pullback.infer import shadow_ops, stored
 from pullback.infer.calls import call, specialized_for
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.lattice import WEAK_BOOL, join
 from pullback.infer.made import function
 from pullback.infer.pushes import begin, push
 from pullback.infer.rules import derived, with_back
-from pullback.infer.values import AV, coerce, zero
+from pullback.infer.shadowed import holds_shadowed
+from pullback.infer.statements import statement
+from pullback.infer.values import AV, coerce, items_of, zero
 from pullback.ir.build import Builder
-from pullback.ir.node import Block, Function, Op, Value
+from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.walk import clone_block
 from pullback.prims.base import get
 from pullback.types import (
     Array,
@@ -52,6 +57,7 @@ class Backward:
     """What inference asks of derivatives by closures (`engine.Backward`)."""
 
     transform: Callable[[Function], Function]
+    plain: Callable[[Program], None]  # makes flags of exceptions that are caught
 
     def add(self, cx: Frame, a: AV, b: AV) -> AV:
         """A call of a function that opens the references and adds what they hold."""
@@ -113,6 +119,8 @@ def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
     assert isinstance(types, tuple) and isinstance(results, tuple) and isinstance(attributes, Mapping)
     if "memory" in op.attrs:
         return _stored(cx, op, operands, types)
+    if any(isinstance(type_, ArrayRef) for type_ in (*types, *results)):
+        return _on_arrays(cx, op, operands, types, results)
     nothing = [isinstance(av.type, Zero) for av in operands]
     if any(nothing) and name in _VANISHING:
         return s.zero()
@@ -129,6 +137,37 @@ def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
     tame = name in _LINEAR and all(isinstance(av.type, Tame) for av in operands)
     found = [AV(Tame(_scalar(v.type)) if tame else _of_machine(v.type), (v,)) for v in made.results]
     return found[0] if len(found) == 1 else found
+
+
+def _on_arrays(
+    cx: Frame, op: Op, operands: list[AV], types: tuple[Machine, ...], results: tuple[Machine, ...]
+) -> AV | list[AV]:
+    """A primitive on arrays; the shadow of a constant one is zero, which nothing is added to."""
+    if any(isinstance(av.type, Union) and isinstance(type_, ArrayRef)
+           for av, type_ in zip(operands, types, strict=True)):  # fmt: skip
+        whole = dispatch(cx, operands, lambda cx, one: _packed(_on_arrays(cx, op, list(one), types, results)))
+        return items_of(whole) if len(results) != 1 and not cx.dead else whole
+    name, attributes, block = str(op.attrs["name"]), op.attrs["attributes"], op.attrs.get("block")
+    assert isinstance(attributes, Mapping)
+    pairs = zip(operands, types, strict=True)
+    nothing = [isinstance(av.type, Zero) and isinstance(type_, ArrayRef) for av, type_ in pairs]
+    if any(nothing):
+        if name == "array_swap" or attributes.get("outputs") == ("new", "set"):
+            raise cx.error("a change of an array from outside has no backpropagator in the formulation by closures",
+                           "the differentiated function found this array in a global",
+                           "pass it as an argument, or differentiate in the default formulation")  # fmt: skip
+        return s.zero() if name in VIEWS or name == "array_get" else []
+    if name == "array_inc" and isinstance(operands[-1].type, Zero):
+        return []
+    values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
+    blocks = [clone_block(block, {})] if isinstance(block, Block) else []
+    made = cx.e.append(get(name), values, attrs=dict(attributes), blocks=blocks, types=results)
+    found = [AV(_of_machine(v.type), (v,)) for v in made.results]
+    return found[0] if len(found) == 1 else found
+
+
+def _packed(found: AV | list[AV]) -> AV:
+    return found if isinstance(found, AV) else s.pack(found)
 
 
 def _stored(cx: Frame, op: Op, operands: list[AV], types: tuple[Machine, ...]) -> AV | list[AV]:
@@ -285,7 +324,8 @@ def _outline(type_: Type) -> Hashable:
 def _environment(cx: Frame, op: Op, operands: list[AV]) -> AV:
     of = _of(op)
     if isinstance(of, tuple) and of[0] == "link":
-        of = (*of, tuple(map(_outline, cx.parameters)))  # one kind of links per kind of arguments of the function
+        level = cx.code.level if cx.session.shadowed else 0
+        of = (*of, level, tuple(map(_outline, cx.parameters)))  # a kind of links per kind of arguments
     return s.environment(of, operands)
 
 
@@ -315,6 +355,8 @@ def _level(op: Op) -> int:
 
 
 def _flat(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    if holds_shadowed(operands[0].type):
+        return machine.flat(cx, operands[0], _type(op))
     join(operands[0].type, _type(op))  # what the function with a backpropagator makes lies where the function's does
     return machine.flat(cx, coerce(cx.e, operands[0], _type(op)), _type(op))
 
@@ -339,6 +381,6 @@ MEANINGS: dict[str, Meaning] = {
     "py.injected": _injected, "py.environment": _environment, "py.opened": _opened,
     "py.is_environment": _is_environment, "py.filled": _filled, "py.flat": _flat, "py.regrouped": _regrouped,
     "py.flat_sensitivity": _flat_sensitivity, "py.regrouped_sensitivity": _regrouped_sensitivity,
-    "py.twins": _twins, "py.as_made": _as_made, "py.push": push,
-    "py.stepped": begin,
+    "py.statement": statement, "py.twins": _twins, "py.as_made": _as_made, "py.push": push,
+    "py.stepped": begin, **shadow_ops.MEANINGS,
 }  # fmt: skip

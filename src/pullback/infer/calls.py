@@ -11,6 +11,7 @@ from pullback.infer.engine import Code, Frame, Specialization
 from pullback.infer.lattice import family_of, widen
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, is_exception, prelude, row_of
 from pullback.infer.samples import python_error
+from pullback.infer.static import as_asked
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
@@ -111,9 +112,9 @@ def specialized_for(cx: Frame, function: AV, bound: Sequence[AV]) -> tuple[Speci
     assert isinstance(function.type, Closure) and isinstance(function.type.code, Code)
     code = function.type.code
     bound = [_widened(cx, av) for av in bound]
-    types = (*function.type.captured, *(av.type for av in bound))
-    spec = cx.session.specialize(code, types, cx.span)
-    return spec, [*function.values, *(v for av in bound for v in av.values)]
+    operands = [*function.values, *(v for av in bound for v in av.values)]
+    types = as_asked(cx, code, (*function.type.captured, *(av.type for av in bound)), operands)
+    return cx.session.specialize(code, types, cx.span), operands
 
 
 def _widened(cx: Frame, av: AV) -> AV:

@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pullback.infer.arithmetic import binary
+from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import INTERCEPT, call_builtin
+from pullback.infer.complex_elementary import PYTHON_NAMES, RULES, both, turned
+from pullback.infer.complex_parts import BOTH, BY_TRUTH, EACH, NUMERIC_KEYWORDS, OWN, numeric_arguments
 from pullback.infer.complexes import (
-    Rule,
     absolute,
     angle,
     complex_binary,
+    complex_compare,
     complex_of,
     complex_power,
     conjugate,
@@ -24,9 +27,9 @@ from pullback.infer.complexes import (
     imaginary,
     mapped,
     pair_of,
-    quotient,
 )
 from pullback.infer.dispatch import dispatch
+from pullback.infer.dtypes import numpy_dtype
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, convert
@@ -35,6 +38,7 @@ from pullback.infer.texts import is_text
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import Emitter
+from pullback.prims.prelude import FUNCTIONS
 from pullback.types import (
     Array,
     Builtin,
@@ -43,9 +47,9 @@ from pullback.types import (
     Dict,
     DType,
     List,
+    NoneType,
     Number,
     PackedComplex,
-    Str,
     Tuple,
     Type,
     Union,
@@ -54,90 +58,17 @@ from pullback.types import (
 
 __all__: list[str] = []
 
-DTYPES = {
-    "builtins.complex": DType.F64, "numpy.complex128": DType.F64, "numpy.complex64": DType.F32,
-    "complex": DType.F64, "complex128": DType.F64, "complex64": DType.F32,
-}  # fmt: skip
-# Functions that act on both parts in the same way.
-_BOTH = frozenset({
-    "sum", "mean", "reshape", "ravel", "transpose", "copy", "concatenate", "stack", "expand_dims", "squeeze",
-    "diagonal", "where", "array", "asarray", "ascontiguousarray", "zeros_like", "empty_like", "flatten", "vstack",
-    "hstack", "trace", "atleast_1d", "broadcast_to", "cumsum", "diff", "flip", "roll", "tile", "repeat",
+_CONSTRUCTORS = frozenset({"builtins.complex", "numpy.complex128", "numpy.complex64"})
+_BILINEAR = frozenset({"matmul", "convolve", "cross"})
+# Functions that take complex numbers as they are.
+_OWN = frozenset({
+    f"numpy.{name}" for name in ("dot", "outer", "inner", "tensordot", "vdot", "kron", "vecdot", "trace", "einsum",
+                                 "correlate", "matvec", "vecmat", "polyval", "polyadd", "polysub", "polymul")
 })  # fmt: skip
-_BILINEAR = frozenset({"dot", "matmul", "outer", "inner", "tensordot"})
 _CREATION = frozenset({
-    "zeros", "ones", "empty", "full", "eye", "identity", "zeros_like", "ones_like", "array", "asarray",
+    "zeros", "ones", "empty", "full", "eye", "identity", "zeros_like", "ones_like", "full_like", "empty_like", "array",
+    "asarray", "arange", "ascontiguousarray",
 })  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------------------- scalar rules
-
-
-def _turned(e: Emitter, length: Value, angle_: Value) -> tuple[Value, Value]:
-    return e("mul", length, e("cos", angle_)), e("mul", length, e("sin", angle_))
-
-
-def _exp(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return _turned(e, e("exp", a), b)
-
-
-def _log(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return e("log", e("hypot", a, b)), e("atan2", b, a)
-
-
-def _sqrt(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    """The root with a real part that is not negative, as CPython computes it, without cancellation."""
-    a, b = _both(p)
-    zero, half = e.like(0.0, a), e.like(0.5, a)
-    nothing = e("and_", e("eq", a, zero), e("eq", b, zero))
-    size = e("hypot", e("select", nothing, e.like(1.0, a), a), b)
-    s = e("sqrt", e("mul", half, e("add", e("abs", a), size)))
-    d = e("div", e("mul", half, e("abs", b)), s)
-    right = e("ge", a, zero)
-    re, im = e("select", right, s, d), e("copysign", e("select", right, d, s), b)
-    return e("select", nothing, zero, re), e("select", nothing, b, im)
-
-
-def _sin(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return e("mul", e("sin", a), e("cosh", b)), e("mul", e("cos", a), e("sinh", b))
-
-
-def _cos(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return e("mul", e("cos", a), e("cosh", b)), e("neg", e("mul", e("sin", a), e("sinh", b)))
-
-
-def _sinh(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return e("mul", e("sinh", a), e("cos", b)), e("mul", e("cosh", a), e("sin", b))
-
-
-def _cosh(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
-    return e("mul", e("cosh", a), e("cos", b)), e("mul", e("sinh", a), e("sin", b))
-
-
-def _tan(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    return quotient(e, [*_sin(e, p), *_cos(e, p)])
-
-
-def _tanh(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    return quotient(e, [*_sinh(e, p), *_cosh(e, p)])
-
-
-def _both(p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = p
-    assert a is not None and b is not None
-    return a, b
-
-
-_RULES: dict[str, Rule] = {
-    "exp": _exp, "log": _log, "sqrt": _sqrt, "sin": _sin, "cos": _cos, "tan": _tan, "sinh": _sinh, "cosh": _cosh,
-    "tanh": _tanh,
-}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------- functions
@@ -156,16 +87,14 @@ def _holds_complex(type_: Type) -> bool:
 
 def _wanted(av: AV | None) -> DType | None:
     """The dtype of the parts, where an argument names a complex dtype."""
-    if av is None:
-        return None
-    name = av.type.name if isinstance(av.type, Builtin) else av.type.value if isinstance(av.type, Str) else ""
-    return DTYPES.get(name)
+    found = None if av is None else numpy_dtype(av.type)
+    return {"complex64": DType.F32, "complex128": DType.F64}.get(found.name) if found is not None else None
 
 
 def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
     """A call of a known function in which complex values take part; None for all others."""
     module, _, short = name.rpartition(".")
-    if module not in ("numpy", "builtins", "complex", "pullback") or name in DTYPES:
+    if module not in ("numpy", "builtins", "complex", "pullback") or name in _CONSTRUCTORS:
         return None  # a constructor takes complex numbers as they are
     if module == "numpy" and short in _CREATION:
         dtype = _wanted(keywords.get("dtype"))
@@ -175,10 +104,12 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
             arguments = arguments if dtype is None else [av for i, av in enumerate(arguments) if i != position]
         if dtype is not None:
             return _created(cx, name, arguments, {k: v for k, v in keywords.items() if k != "dtype"}, dtype)
-    if not any(_holds_complex(av.type) for av in arguments):
+    if name in _OWN or name in OWN or not any(_holds_complex(av.type) for av in arguments):
         return None
-    if name == "numpy.full":
-        return _created(cx, name, arguments, keywords, DType.F64)
+    if name in ("numpy.full", "numpy.full_like", "numpy.ones_like"):
+        model = arguments[1 if short == "full" else 0]
+        if isinstance(model.type, Complex):
+            return _created(cx, name, arguments, keywords, _part_dtype(model))
     if module == "pullback" or (module == "builtins" and short not in _BUILTINS):
         return None
     if any(isinstance(av.type, Union) for av in arguments):
@@ -186,19 +117,33 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
     return _apply(cx, name, short, arguments, keywords)
 
 
+def _part_dtype(av: AV) -> DType:
+    """The dtype of the parts of a complex number or array."""
+    real = halves(av)[0].type
+    assert isinstance(real, Array | Number)
+    return real.dtype
+
+
 _BUILTINS = ("abs",)
 
 
 def _apply(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
-    if short in _BOTH:
-        return _of_both(cx, f"numpy.{short}" if name.startswith("complex.") else name, arguments, keywords)
+    if short in BY_TRUTH:
+        zero = AV(WEAK_INT, (cx.e.integer(0),), 0)
+        truth = call_builtin(cx, "numpy.not_equal", [arguments[0], zero], {})
+        return call_builtin(cx, f"numpy.{short}", [truth, *arguments[1:]], keywords)
+    if name == "complex.compress":
+        arguments = [arguments[1], arguments[0], *arguments[2:]]  # of the function, the condition comes first
+    if short in BOTH:
+        known = next((n for n in (f"numpy.{short}", f"ndarray.{short}") if n in HANDLERS or n in FUNCTIONS), name)
+        return _of_both(cx, known, short, arguments, keywords)
     if short in _BILINEAR:
         return _bilinear(cx, name, arguments, keywords)
     function = _FUNCTIONS.get(short)
     if function is not None and not keywords:
         return function(cx, *arguments)
-    if short in _RULES and len(arguments) == 1 and not keywords:
-        return mapped(cx, halves(arguments[0]), _RULES[short])
+    if short in RULES and len(arguments) == 1 and not keywords:
+        return mapped(cx, halves(arguments[0]), RULES[short])
     raise cx.error(f"{name}() of complex numbers is not supported yet", "an argument is complex",
                    "write it with the real and imaginary parts")  # fmt: skip
 
@@ -224,25 +169,39 @@ def _floating(cx: Frame, real: AV) -> AV:
     return real
 
 
-def _of_both(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+def _of_both(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """The function on the real parts and on the imaginary parts; other arguments (shapes, axes) as they are."""
-    kinds = {"numpy.where": 1}
-    first = kinds.get(name, 0)  # arguments before this one are no numbers
-    values = range(first, len(arguments)) if first else range(1)
+    values = numeric_arguments(short, len(arguments))
 
     def apply(which: int) -> AV:
         given = [_part(cx, av, which) if i in values else av for i, av in enumerate(arguments)]
-        return call_builtin(cx, name, given, keywords)
+        more = {key: _part(cx, av, which) if key in NUMERIC_KEYWORDS else av for key, av in keywords.items()}
+        return call_builtin(cx, name, given, more)
 
-    return complex_of(apply(0), apply(1))
+    real, imag = apply(0), apply(1)
+    if short in EACH and isinstance(real.type, Tuple) and len(arguments) == len(real.type.items):
+        rows = zip(arguments, items_of(real), items_of(imag), strict=True)
+        return pack_tuple([complex_of(x, y) if _holds_complex(av.type) else x for av, x, y in rows])
+    return _of_parts(real, imag)
+
+
+def _of_parts(real: AV, imag: AV) -> AV:
+    """Complex values of both parts, also inside structures."""
+    if isinstance(real.type, NoneType):
+        return real
+    if not isinstance(real.type, Tuple | List):
+        return complex_of(real, imag)
+    items = [_of_parts(x, y) for x, y in zip(items_of(real), items_of(imag), strict=True)]
+    kind = replace(real.type, items=tuple(item.type for item in items))
+    return AV(kind, tuple(value for item in items for value in item.values))
 
 
 def _bilinear(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """A product of two arrays, by the products of their parts."""
-    x, y = arguments
+    x, y, *rest = arguments
 
     def times(p: AV | None, q: AV | None) -> AV | None:
-        return None if p is None or q is None else call_builtin(cx, name, [p, q], keywords)
+        return None if p is None or q is None else call_builtin(cx, name, [p, q, *rest], keywords)
 
     (a, b), (c, d) = pair_of(cx, x), pair_of(cx, y)
     return complex_of(_sum(cx, "-", times(a, c), times(b, d)), _sum(cx, "+", times(a, d), times(b, c)))
@@ -258,43 +217,55 @@ def _sum(cx: Frame, operator: str, p: AV | None, q: AV | None) -> AV:
 def _created(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV], dtype: DType) -> AV:
     """An array of a complex dtype."""
     kind = AV(Builtin("numpy.float64" if dtype is DType.F64 else "numpy.float32"))
-    given = {**keywords, "dtype": kind}
     short = name.rpartition(".")[2]
-    if short in ("array", "asarray") or (short == "full" and any(_holds_complex(av.type) for av in arguments)):
-        values = 0 if short != "full" else 1
-        before, complexes, after = arguments[:values], arguments[values], arguments[values + 1 :]
-        both = [call_builtin(cx, name, [*before, _part(cx, complexes, which), *after], given) for which in (0, 1)]
-        return complex_of(*both)
-    if short.endswith("_like"):
-        arguments = [_part(cx, arguments[0], 0), *arguments[1:]]
-    real = call_builtin(cx, name, arguments, given)
-    return complex_of(real, imaginary(cx, real))
+    place = _NUMBERS.get(short)
+
+    def part(which: int) -> AV:
+        given = list(arguments)
+        if short.endswith("_like"):
+            given[0] = _part(cx, given[0], 0)
+        if place is not None and place < len(given):
+            given[place] = _part(cx, given[place], which)
+        named = {key: _part(cx, av, which) if key in _NUMBER_NAMES else av for key, av in keywords.items()}
+        return call_builtin(cx, name, given, {**named, "dtype": kind})
+
+    real = part(0)
+    return complex_of(real, part(1) if place is not None else imaginary(cx, real))
+
+
+_NUMBERS = {"array": 0, "asarray": 0, "ascontiguousarray": 0, "full": 1, "full_like": 1}
+_NUMBER_NAMES = ("fill_value", "object", "a")
 
 
 def _square(cx: Frame, x: AV) -> AV:
     return complex_binary(cx, "*", x, x)
 
 
-def _vdot(cx: Frame, x: AV, y: AV) -> AV:
-    return _bilinear(cx, "numpy.dot", [conjugate(cx, x), y], {})
-
-
 def _operator(operator: str) -> Callable[..., AV]:
     return lambda cx, x, y: complex_binary(cx, operator, x, y)
 
 
+def _either(test: str, join: str) -> Callable[..., AV]:
+    """A test of both parts."""
+    return lambda cx, x: call_builtin(cx, join, [call_builtin(cx, test, [part], {}) for part in halves(x)], {})
+
+
 _FUNCTIONS: dict[str, Callable[..., AV]] = {
+    "equal": lambda cx, x, y: complex_compare(cx, "==", x, y), "isnan": _either("numpy.isnan", "numpy.logical_or"),
+    "not_equal": lambda cx, x, y: complex_compare(cx, "!=", x, y), "isinf": _either("numpy.isinf", "numpy.logical_or"),
+    "isfinite": _either("numpy.isfinite", "numpy.logical_and"),
     "abs": absolute, "absolute": absolute, "angle": angle, "conj": conjugate, "conjugate": conjugate,
-    "real": lambda cx, x: halves(x)[0], "imag": lambda cx, x: halves(x)[1], "square": _square, "vdot": _vdot,
+    "real": lambda cx, x: halves(x)[0], "imag": lambda cx, x: halves(x)[1], "square": _square,
     "add": _operator("+"), "subtract": _operator("-"), "multiply": _operator("*"), "divide": _operator("/"),
-    "true_divide": _operator("/"), "power": complex_power, "negative": lambda cx, x: mapped(cx, halves(x), _negated),
+    "true_divide": _operator("/"), "power": complex_power, "positive": lambda cx, x: x,
+    "negative": lambda cx, x: mapped(cx, halves(x), _negated),
     "shape": lambda cx, x: call_builtin(cx, "numpy.shape", [halves(x)[0]], {}),
     "size": lambda cx, x: call_builtin(cx, "numpy.size", [halves(x)[0]], {}),
 }  # fmt: skip
 
 
 def _negated(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    a, b = _both(p)
+    a, b = both(p)
     return e("neg", a), e("neg", b)
 
 
@@ -334,7 +305,7 @@ def _cmath(name: str) -> Handler:
             if name == "log" and cx.options.checks:
                 size = cx.e("hypot", a.value, b.value)
                 cx.check(cx.e("ne", size, cx.e.like(0.0, size)), "ValueError", "math domain error")
-            result = mapped(cx, [a, b], _RULES[name])
+            result = mapped(cx, [a, b], RULES[PYTHON_NAMES[name]])
             if cx.options.checks and name != "sqrt":
                 _check_range(cx, [a, b], halves(result))
             return result
@@ -382,7 +353,7 @@ def _polar(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 def _rect(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         r, phi = (_weak(cx, av) for av in operands)
-        return mapped(cx, [r, phi], lambda e, p: _turned(e, *_both(p)))
+        return mapped(cx, [r, phi], lambda e, p: turned(e, *both(p)))
 
     return dispatch(cx, arguments, rule)
 
@@ -452,9 +423,9 @@ _REAL: dict[str, Callable[[Frame, AV], AV]] = {
 
 INTERCEPT.append(_intercept)
 HANDLERS.update({f"numpy.{name}": _of_real(f"numpy.{name}", function) for name, function in _REAL.items()})
-HANDLERS["numpy.vdot"] = lambda cx, arguments, keywords: call_builtin(cx, "numpy.dot", arguments, keywords)
 HANDLERS.update({
     "builtins.complex": _constructor(DType.F64, weak=True), "numpy.complex128": _constructor(DType.F64, weak=False),
     "numpy.complex64": _constructor(DType.F32, weak=False), "cmath.phase": _phase, "cmath.polar": _polar,
-    "cmath.rect": _rect, **{f"cmath.{name}": _cmath(name) for name in _RULES}, "pullback.packed": _packed,
+    "cmath.rect": _rect, **{f"cmath.{name}": _cmath(name) for name in PYTHON_NAMES}, "pullback.packed": _packed,
+    "pullback.joined": lambda cx, arguments, keywords: complex_of(*arguments),
 })  # fmt: skip

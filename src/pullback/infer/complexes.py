@@ -79,14 +79,16 @@ def _zero_of(cx: Frame, item: AV) -> AV:
 
 def scalar_kind(given: Sequence[AV | None]) -> Number:
     """The float type in which these parts are computed."""
-    kind = WEAK_FLOAT
+    kind: Number | None = None
     for av in given:
         if av is None:
             continue
         found = Number(av.type.dtype, False) if isinstance(av.type, Array) else av.type
         assert isinstance(found, Number)
-        kind = promote(kind, found)
-    return kind
+        kind = found if kind is None else promote(kind, found)
+    if kind is None or not kind.dtype.is_float:
+        kind = WEAK_FLOAT if kind is None else promote(WEAK_FLOAT, kind)
+    return Number(DType.F32, weak=False) if kind.dtype is DType.F16 else kind
 
 
 def mapped(cx: Frame, given: Sequence[AV | None], rule: Rule) -> AV:

@@ -64,7 +64,7 @@ def _shown(av: AV, payload: list[Value]) -> str:
         case Number(dtype, weak):
             payload.append(av.value)
             place = f"{{{len(payload) - 1}}}"
-            return place if weak else f"np.{'bool_' if dtype is DType.BOOL else dtype.name.lower()}({place})"
+            return place if weak else f"np.{'bool_' if dtype is DType.BOOL else dtype.title}({place})"
         case Tuple():
             parts = [_shown(item, payload) for item in items_of(av)]
             return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"

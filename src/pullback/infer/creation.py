@@ -1,4 +1,4 @@
-"""Making arrays: zeros, ones, empty, full, arange, linspace, eye, array, *_like, copy, astype."""
+"""Making arrays: zeros, ones, empty, full, arange, *_like; arrays of the numbers in sequences."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pullback.infer import lists
+from pullback.infer.arguments import Arguments, arguments_of
 from pullback.infer.arithmetic import DIVISION
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
+from pullback.infer.dtypes import element_dtype, numpy_dtype
 from pullback.infer.elementwise import array_sizes, elementwise, made_like, require_room
 from pullback.infer.engine import Frame
-from pullback.infer.filling import copy, element, shaped
-from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT, known_ones
+from pullback.infer.filling import copy, element, fill
+from pullback.infer.lattice import WEAK_INT, known_ones
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.static import static_items
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.infer.views import array_of, integer
 from pullback.ir.node import Value
@@ -22,57 +25,35 @@ from pullback.types import (
     NEVER,
     Array,
     Builtin,
-    Constant,
     DType,
     List,
     NoneType,
     Number,
+    Ref,
     Scalar,
     Tuple,
     Union,
     show,
 )  # fmt: skip
 
-__all__ = ["arguments_of", "cast", "dtype_of", "empty", "sizes_of"]
-
-_DTYPES = {
-    "builtins.float": DType.F64, "builtins.int": DType.I64, "builtins.bool": DType.BOOL, "numpy.float64": DType.F64,
-    "numpy.float32": DType.F32, "numpy.int64": DType.I64, "numpy.int32": DType.I32, "numpy.bool_": DType.BOOL,
-    "numpy.double": DType.F64, "numpy.single": DType.F32, "numpy.intp": DType.I64,
-}  # fmt: skip
-_TEXTS = {"float64": DType.F64, "f8": DType.F64, "float": DType.F64, "float32": DType.F32, "f4": DType.F32,
-          "int64": DType.I64, "i8": DType.I64, "int": DType.I64, "int32": DType.I32, "i4": DType.I32,
-          "bool": DType.BOOL}  # fmt: skip
+__all__ = [
+    "Arguments", "arguments_of", "array_like", "cast", "copied", "dtype_of", "empty", "sizes_of", "view_reversed",
+]  # fmt: skip
 
 
 def dtype_of(cx: Frame, av: AV | None, default: DType = DType.F64) -> DType:
     """The dtype an argument names; None or absent: the default."""
     if av is None or isinstance(av.type, NoneType):
         return default
-    name = getattr(av.type, "name", None) if isinstance(av.type, Builtin) else getattr(av.type, "value", None)
-    found = _DTYPES.get(str(name)) or _TEXTS.get(str(name))
+    found = element_dtype(numpy_dtype(av.type))
     if found is None:
-        raise cx.error(f"the dtype {show(av.type)} is not supported", "", "bool, int32, int64, float32 and float64 are")
-    return found
-
-
-def arguments_of(
-    cx: Frame, name: str, names: Sequence[str], given: Sequence[AV], keywords: Mapping[str, AV]
-) -> dict[str, AV]:
-    """Arguments by parameter name; unknown keywords are refused."""
-    if len(given) > len(names):
-        raise cx.type_error(f"{name}() takes at most {len(names)} arguments here ({len(given)} given)")
-    found = dict(zip(names, given, strict=False))
-    for key, av in keywords.items():
-        if key not in names or key in found:
-            raise cx.error(f"{name}: the argument {key}= is not supported here", "known are " + ", ".join(names))
-        found[key] = av
+        raise cx.error(f"the dtype {show(av.type)} is not supported", "", "those of numbers in native byte order are")
     return found
 
 
 def sizes_of(cx: Frame, shape: AV, dtype: DType) -> list[Value]:
     """A shape argument (an int or a tuple of ints) as machine ints: not negative, and not too large together."""
-    parts = items_of(shape) if isinstance(shape.type, Tuple | List) else [shape]
+    parts = static_items(cx, shape, "a shape") if isinstance(shape.type, Tuple | List | Ref) else [shape]
     sizes = [integer(cx, part) for part in parts]
     for size in sizes:
         cx.check(cx.e("ge", size, cx.e.integer(0)), "ValueError", "negative dimensions are not allowed")
@@ -89,6 +70,8 @@ def empty(cx: Frame, sizes: Sequence[Value], dtype: DType, name: str = "array_em
 def _is_one(cx: Frame, size: Value) -> bool | None:
     """Is a size 1, where that is known: from the program, or as the size of another array's axis."""
     number = cx.literals.get(size)
+    if number is None:
+        number = cx.definitions.number(size)
     if isinstance(number, int):
         return number == 1
     return False if size in cx.not_one else None
@@ -138,7 +121,7 @@ def _made_like(name: str, number: float | None) -> Handler:
         found = arguments_of(cx, name, ("a", "dtype"), given, keywords)
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            model = _array_like(cx, operands[0])
+            model = array_like(cx, operands[0])
             dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
             return made_like(cx, model, lambda sizes: _numbered(cx, sizes, dtype, number))
 
@@ -147,7 +130,8 @@ def _made_like(name: str, number: float | None) -> Handler:
     return handler
 
 
-def _array_like(cx: Frame, av: AV) -> AV:
+def array_like(cx: Frame, av: AV) -> AV:
+    """An array as it is; what NumPy makes an array of as that array."""
     return av if isinstance(av.type, Array) else _as_array(cx, av, None)
 
 
@@ -160,39 +144,37 @@ def _full(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.full", ("shape", "fill_value", "dtype"), given, keywords)
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        number = as_number(cx, operands[1])
-        if not isinstance(number.type, Number):
-            raise cx.error(f"np.full takes a number, not {show(number.type)}")
-        dtype = dtype_of(cx, found.get("dtype"), number.type.dtype)
-        return filled(cx, sizes_of(cx, operands[0], dtype), dtype, number)
+        value = as_number(cx, operands[1])
+        value = value if isinstance(value.type, Number) else array_like(cx, value)
+        assert isinstance(value.type, Number | Array)
+        dtype = dtype_of(cx, found.get("dtype"), value.type.dtype)
+        return _filled(cx, sizes_of(cx, operands[0], dtype), dtype, value)
 
     return dispatch(cx, [found["shape"], found["fill_value"]], rule)
 
 
 def _full_like(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.full_like", ("a", "fill_value", "dtype"), given, keywords)
-    model = _array_like(cx, found["a"])
+    model = array_like(cx, found["a"])
     dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
     return dispatch(
         cx, [found["fill_value"]],
-        lambda cx, operands: made_like(cx, model, lambda sizes: filled(cx, sizes, dtype, operands[0])),
+        lambda cx, operands: made_like(cx, model, lambda sizes: _filled(cx, sizes, dtype, as_number(cx, operands[0]))),
     )  # fmt: skip
 
 
-def _eye(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.eye", ("N", "M", "k", "dtype"), given, keywords)
-    if "k" in found and cx.literal_of(found["k"]) != 0:
-        raise cx.error("np.eye with k is not supported yet", "", "write the diagonal in a loop")
-    columns = found.get("M", found["N"])
-    columns = found["N"] if isinstance(columns.type, NoneType) else columns
-    dtype = dtype_of(cx, found.get("dtype"))
-    sizes = sizes_of(cx, AV(Tuple((found["N"].type, columns.type)), (*found["N"].values, *columns.values)), dtype)
-    fresh = empty(cx, sizes, dtype, "array_zeros")
-    return call(cx, prelude(cx, "pullback.set_diagonal"), [fresh], {})
+def _filled(cx: Frame, sizes: Sequence[Value], dtype: DType, value: AV) -> AV:
+    """A fresh array with every element set to a number, or to the array that a value is, broadcast."""
+    if isinstance(value.type, Number):
+        return filled(cx, sizes, dtype, value)
+    fresh = empty(cx, sizes, dtype)
+    fill(cx, fresh, array_like(cx, value))
+    return fresh
 
 
 # ----------------------------------------------------------------------------------------------- arange, linspace
 
+_BOOLS = "arange() is only supported for booleans when the result has at most length 2."
 _TOO_LONG = "Maximum allowed size exceeded"
 
 
@@ -223,6 +205,8 @@ def _arange(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 def _ramp(cx: Frame, count: Value, start: Value, step: Value, dtype: DType) -> AV:
     """Element k is start + k * step."""
     require_room(cx, [count], dtype, _TOO_LONG)
+    if dtype is DType.BOOL:
+        cx.check(cx.e("le", count, cx.e.integer(2)), "TypeError", _BOOLS)
     fresh = empty(cx, [count], dtype)
     numbers = [AV(Number(v.type.dtype, False), (v,)) for v in (start, step) if isinstance(v.type, Scalar)]
     return call(cx, prelude(cx, "pullback.ramp"), [fresh, *numbers], {})
@@ -262,36 +246,15 @@ def _float_range(cx: Frame, start: AV, stop: AV, step: AV, dtype: DType) -> AV:
     return _ramp(cx, count, a, finite, dtype)
 
 
-def _linspace(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.linspace", ("start", "stop", "num", "endpoint", "dtype"), given, keywords)
-    number = found.get("num", AV(WEAK_INT, (cx.e.integer(50),), 50))
-    endpoint = found["endpoint"].type if "endpoint" in found else Constant(True)
-    if not isinstance(endpoint, Constant):
-        raise cx.error("np.linspace: endpoint must be written as True or False")
-    return call(
-        cx, prelude(cx, "pullback.linspace"),
-        [_float(cx, found["start"]), _float(cx, found["stop"]), number, AV(endpoint, (), endpoint.value)], {},
-    )  # fmt: skip
+def view_reversed(cx: Frame, av: AV) -> AV:
+    """The view with its axes in reverse order."""
+    assert isinstance(av.type, Array)
+    perm = tuple(reversed(range(av.type.rank)))
+    return array_of(cx.e("view_transpose", av.value, perm=perm), av.type, tuple(reversed(av.type.ones)), perm=perm)
 
 
-def _float(cx: Frame, av: AV) -> AV:
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        return AV(WEAK_FLOAT, (convert(cx, as_number(cx, operands[0]), DType.F64),))
-
-    return dispatch(cx, [av], rule)
-
-
-# --------------------------------------------------------------------------------------------- array, copy, astype
-
-
-def _array(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.array", ("object", "dtype", "copy"), given, keywords)
-    if "copy" in found and found["copy"].type != Constant(True):
-        raise cx.error("np.array copies here", "only copy=True is supported", "write np.asarray(...)")
-    return dispatch(cx, [found["object"]], lambda cx, operands: _copied(cx, operands[0], found.get("dtype")))
-
-
-def _copied(cx: Frame, value: AV, dtype: AV | None) -> AV:
+def copied(cx: Frame, value: AV, dtype: AV | None) -> AV:
+    """A fresh array of what a value is, in a dtype if one is named."""
     if isinstance(value.type, Array):
         return cast(cx, value, dtype_of(cx, dtype, value.type.dtype))
     return _as_array(cx, value, dtype)
@@ -308,31 +271,6 @@ def cast(cx: Frame, value: AV, dtype: DType) -> AV:
         return AV(Number(dtype, False), (element(cx, wanted, items[0], exact=False),))
 
     return elementwise(cx, [value], item)
-
-
-def _asarray(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.asarray", ("a", "dtype"), given, keywords)
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (value,) = operands
-        if isinstance(value.type, Array) and dtype_of(cx, found.get("dtype"), value.type.dtype) is value.type.dtype:
-            return value
-        return _copied(cx, value, found.get("dtype"))
-
-    return dispatch(cx, [found["a"]], rule)
-
-
-def _as_rows(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """np.ascontiguousarray: the array itself where it is contiguous, of at least one axis."""
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (value,) = operands
-        assert isinstance(value.type, Array)
-        if value.type.rank == 0:
-            return array_of(cx.e("view_expand", value.value, axis=0), value.type, (True,))
-        return shaped(cx, value, array_sizes(cx, value), value.type.ones, whole=True)
-
-    return dispatch(cx, [_asarray(cx, given, keywords)], rule)
 
 
 def _leaves(cx: Frame, value: AV) -> tuple[list[int], list[AV]]:
@@ -390,7 +328,7 @@ def _of_rows(cx: Frame, value: AV, count: Value, dtype: AV | None) -> AV:
     start = lists.first_item(cx, value)
 
     cx.check(cx.e("gt", count, cx.e.integer(0)), "ValueError", "the shape of an array of no rows is not known")
-    row = _array_like(cx, lists.element(cx, start, cx.e.integer(0)))
+    row = array_like(cx, lists.element(cx, start, cx.e.integer(0)))
     if cx.dead:
         return row
     sizes = [count, *array_sizes(cx, row)]
@@ -438,41 +376,10 @@ def _position(cx: Frame, number: int, shape: Sequence[int]) -> list[Value]:
     return [cx.e.integer(i) for i in reversed(indices)]
 
 
-def _copier(name: str, usual: str) -> Handler:
-    """np.copy, which keeps the order of the elements, and the method, which lays them out row after row."""
-
-    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        found = arguments_of(cx, name, ("a", "order"), given, keywords)
-        order = getattr(found["order"].type, "value", None) if "order" in found else usual
-        if order not in ("C", "K"):
-            raise cx.error(f"{name} takes order='C' or order='K' here", "", "write .T.copy().T for order='F'")
-
-        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            whole = isinstance(operands[0].type, Array) and order == "C"
-            return copy(cx, operands[0], rows=True) if whole else _copied(cx, operands[0], None)
-
-        return dispatch(cx, [found["a"]], rule)
-
-    return handler
-
-
-def _astype(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "astype", ("a", "dtype"), given, keywords)
-    return dispatch(cx, [found["a"]], lambda cx, operands: _cast_any(cx, operands[0], dtype_of(cx, found["dtype"])))
-
-
-def _cast_any(cx: Frame, value: AV, dtype: DType) -> AV:
-    if isinstance(value.type, Array):
-        return cast(cx, value, dtype)
-    return AV(Number(dtype, False), (convert(cx, value, dtype),))
-
-
 HANDLERS.update({
     "numpy.zeros": _made("numpy.zeros", 0.0), "numpy.ones": _made("numpy.ones", 1.0),
     "numpy.empty": _made("numpy.empty", None), "numpy.zeros_like": _made_like("numpy.zeros_like", 0.0),
     "numpy.ones_like": _made_like("numpy.ones_like", 1.0), "numpy.empty_like": _made_like("numpy.empty_like", None),
-    "numpy.full": _full, "numpy.full_like": _full_like, "numpy.eye": _eye, "numpy.identity": _eye,
-    "numpy.arange": _arange, "numpy.linspace": _linspace, "numpy.array": _array, "numpy.asarray": _asarray,
-    "numpy.ascontiguousarray": _as_rows, "numpy.copy": _copier("np.copy", "K"), "ndarray.copy": _copier("copy", "C"),
-    "ndarray.astype": _astype,
+    "numpy.full": _full, "numpy.full_like": _full_like,
+    "numpy.arange": _arange,
 })  # fmt: skip

@@ -19,11 +19,13 @@ from pullback.infer.numbers import as_number, convert
 from pullback.infer.planting import concerned, lift_gradient
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.sites import like_sites
+from pullback.infer.static import static_int
 from pullback.infer.table_gradients import twin_name
 from pullback.infer.values import AV, coerce, items_of, zero
 from pullback.infer.wrappers import as_closure, collects
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
+from pullback.runtime.fixed import is_static
 from pullback.types import (
     Array,
     ArrayRef,
@@ -85,7 +87,9 @@ def _static(cx: Frame, av: AV, name: str) -> object:
         return av.type.value
     if isinstance(av.type, Tuple | List):
         return tuple(_static(cx, item, name) for item in items_of(av))
-    raise cx.error(f"{name} must be written as a literal", f"this is {show(av.type)}, known only at run time",
+    if is_static(av.type):
+        return static_int(cx, av, name)
+    raise cx.error(f"{name} must be known while compiling", f"this is {show(av.type)}",
                    f"write a number, such as {name}=0")  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.loops import iterable
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.sites import Changed, changing
+from pullback.infer.static import ask_around
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Op
 from pullback.prims.base import Emitter
@@ -35,6 +36,9 @@ class Growing:
 
     emitter: Emitter
     key: Hashable
+    made: Op
+    loops: int  # around the comprehension
+    conditions: int
     items: list[AV] = field(default_factory=list)
 
 
@@ -55,7 +59,7 @@ def fixed_list(cx: Frame, items: Sequence[AV]) -> AV:
 def _list(cx: Frame, op: Op, operands: list[AV]) -> AV:
     found = fixed_list(cx, operands)
     if op.attrs.get("growing") and isinstance(found.type, List):
-        cx.growing[op.result] = Growing(cx.e, lists.key_here(cx))
+        cx.growing[op.result] = Growing(cx.e, lists.key_here(cx), op, len(cx.loops), len(cx.conditions))
     return found
 
 
@@ -71,6 +75,7 @@ def _append(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
             type_ = List((*target.type.items, item.type), target.type.sites)
             cx.env[op.operands[0]] = AV(type_, (*target.values, *item.values))
             return []
+        ask_around(cx, growing.made, cx.loops[growing.loops :], cx.conditions[growing.conditions :])
         target = cx.env[op.operands[0]] = _moved(cx, growing)
     lists.append(cx, target, item)
     return []

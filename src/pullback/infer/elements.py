@@ -16,16 +16,32 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.lifted import Lifted
 from pullback.infer.loops import PAIRED, Iterable, Steps, iterable
 from pullback.infer.made import back_function
-from pullback.infer.rules import apply_with_back, as_whole
+from pullback.infer.rules import apply_with_back
 from pullback.infer.sensitivities import sensitive
+from pullback.infer.shadowed import holds_shadowed, inner_array, stripped
 from pullback.infer.stored import cells_of, keeps_floats
-from pullback.infer.values import AV, items_of
+from pullback.infer.values import AV, items_of, pair_of_shadowed
+from pullback.infer.wholes import as_whole
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.ir.show import show_function
 from pullback.ir.walk import free_values
 from pullback.prims.base import get
-from pullback.types import BOOL, I64, Array, Closure, Iterator, List, Number, Scalar, Table, Tuple, show
+from pullback.types import (
+    BOOL,
+    I64,
+    Array,
+    Closure,
+    Iterator,
+    List,
+    Number,
+    Scalar,
+    Shadowed,
+    Table,
+    Tuple,
+    show,
+    slots,
+)  # fmt: skip
 
 __all__: list[str] = []
 
@@ -35,14 +51,15 @@ Position = int | Value  # of an element: known while compiling or not
 def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
     """The source with pairs in place of its elements, `level` times."""
 
-    def nested(cx: Frame, element: AV, back: AV) -> AV:
+    def nested(cx: Frame, element: AV, made: Callable[[int], AV]) -> AV:
         for number in range(level):
+            back = made(number)
+            for i in range(number):
+                back = _closure(cx, ("outer", i), [back], _outer)
             element = pack_tuple([element, back])
-            if number + 1 < level:
-                back = _closure(cx, ("outer", number), [back], _outer)
         return element
 
-    if not sensitive(subject.type):
+    if not sensitive(subject.type) and not holds_shadowed(subject.type):
         if source.items is not None and any(sensitive(item.type) for item in source.items):
             raise _refused(cx, subject)  # they were read from somewhere
         return _read(cx, source, nested)
@@ -50,7 +67,7 @@ def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
         raise _refused(cx, subject)
 
     def pair(cx: Frame, element: AV, position: Position) -> AV:
-        return nested(cx, element, _back_of(cx, subject, position))
+        return nested(cx, element, lambda number: _back_of(cx, subject, position, number))
 
     if source.items is not None:
         return replace(source, items=[pair(cx, item, k) for k, item in enumerate(source.items)])
@@ -61,24 +78,27 @@ def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
     return replace(source, element=lambda cx, k: pair(cx, element(cx, k), k), steps=None)
 
 
-Nested = Callable[[Frame, AV, AV], AV]
+# An element with backpropagators of orders 1, 2, ...; that of the given number, as if there were none below it.
+Nested = Callable[[Frame, AV, Callable[[int], AV]], AV]
 
 
 def _read(cx: Frame, source: Iterable, nested: Nested) -> Iterable:
     """Of what has no sensitivity itself: elements are read from cells of heaps, or are ints."""
     if source.items is not None:
-        return replace(source, items=[nested(cx, item, _closure(cx, "nothing", [], _nothing)) for item in source.items])
+        return replace(source, items=[nested(cx, item, lambda _: _closure(cx, "nothing", [], _nothing))
+                                      for item in source.items])  # fmt: skip
 
     element, steps = source.element, source.steps
 
     def by_number(cx: Frame, k: Value) -> AV:
         assert element is not None
-        return nested(cx, *_with_reading(cx, lambda: [element(cx, k)])[0])
+        found, back = _with_reading(cx, lambda: [element(cx, k)])[0]
+        return nested(cx, found, lambda _: back)
 
     def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
         assert steps is not None
-        found, following = _with_reading(cx, lambda: _flattened(*steps.take(cx, state)))
-        return nested(cx, *found), following
+        (found, back), following = _with_reading(cx, lambda: _flattened(*steps.take(cx, state)))
+        return nested(cx, found, lambda _: back), following
 
     return replace(
         source, element=None if element is None else by_number,
@@ -160,8 +180,10 @@ def _nothing(builder: Builder, captured: Sequence[Value], given: Value) -> Value
     return _emit(builder, "zero")
 
 
-def _back_of(cx: Frame, subject: AV, position: Position) -> AV:
-    if not sensitive(subject.type):
+def _back_of(cx: Frame, subject: AV, position: Position, number: int = 0) -> AV:
+    if isinstance(subject.type, Shadowed):
+        return _of_shadowed(cx, stripped(subject, number), position)
+    if not sensitive(subject.type) and not holds_shadowed(subject.type):
         return _of_heap(cx, subject, position)
     match subject.type:
         case Tuple(items) | List(items):
@@ -170,14 +192,33 @@ def _back_of(cx: Frame, subject: AV, position: Position) -> AV:
             return _of_array(cx, subject, position)
         case Iterator("enumerate"):
             inner, _ = items_of(subject)
-            return _closure(cx, "enumerate", [_back_of(cx, inner, position)], _enumerated)
+            return _closure(cx, "enumerate", [_back_of(cx, inner, position, number)], _enumerated)
         case Iterator("zip"):
-            parts = [_back_of(cx, part, position) for part in items_of(subject)]
+            parts = [_back_of(cx, part, position, number) for part in items_of(subject)]
             return _closure(cx, "zip", parts, _zipped)
         case Iterator("reversed"):
             (inner,) = items_of(subject)
-            return _closure(cx, "reversed", [_back_of(cx, inner, _backwards(cx, inner, position))], _reversed)
+            back = _back_of(cx, inner, _backwards(cx, inner, position), number)
+            return _closure(cx, "reversed", [back], _reversed)
     raise _refused(cx, subject)
+
+
+def _of_shadowed(cx: Frame, subject: AV, position: Position) -> AV:
+    """Of an array with a shadow: that gets what the element has.  Rows have shadows themselves."""
+    array = inner_array(subject.type)
+    if array.rank > 1 or not isinstance(subject.type, Shadowed):
+        return _closure(cx, "nothing", [], _nothing)
+    (machine,) = slots(array)
+    index = AV(WEAK_INT, (position if isinstance(position, Value) else cx.e.integer(position),))
+
+    def element(builder: Builder, captured: Sequence[Value], given: Value) -> Value:
+        attrs: dict[str, object] = {
+            "name": "array_inc", "attributes": {}, "types": (machine, I64, Scalar(array.dtype)), "results": (),
+        }  # fmt: skip
+        builder.append_untyped(get("py.prim"), [*captured, given], attrs=attrs, results=0)
+        return _emit(builder, "zero")
+
+    return _closure(cx, ("shadow", machine), [pair_of_shadowed(subject)[1], index], element)
 
 
 def _of_heap(cx: Frame, subject: AV, position: Position) -> AV:
@@ -206,6 +247,8 @@ def _of_item(cx: Frame, subject: AV, count: int, position: Position) -> AV:
         return _closure(cx, ("item", position, count), [], one)
     assert isinstance(subject.type, Tuple | List)
     kind = subject.type.items[0]
+    if not sensitive(kind):
+        return _closure(cx, "nothing", [], _nothing)
     if not isinstance(kind, Number):
         raise _refused(cx, subject)
     machine = Scalar(kind.dtype)

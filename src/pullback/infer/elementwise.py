@@ -245,13 +245,14 @@ def _item(cx: Frame, av: AV, block: Block, inputs: list[Value]) -> AV:
 
 
 def reduce_sum(cx: Frame, array: AV, rule: ScalarRule | None = None) -> AV:
-    """The sum of all elements; bools and small ints are added as int64."""
+    """The sum of all elements; bools and ints are added in 64 bits."""
     def item(cx: Frame, items: Sequence[AV]) -> AV:
         value = rule(cx, items) if rule is not None else items[0]
         assert isinstance(value.type, Number)
         if value.type.dtype.is_float:
             return AV(Number(value.type.dtype, False), value.values)
-        return AV(Number(DType.I64, False), (convert(cx, value, DType.I64),))
+        dtype = DType.U64 if value.type.dtype.is_unsigned else DType.I64
+        return AV(Number(dtype, False), (convert(cx, value, dtype),))
 
     return elementwise(cx, [array], item, output="sum")
 

@@ -21,16 +21,20 @@ from typing import Any, Protocol
 
 from pullback.diagnostic import CompileError, CompileTypeError, Diagnostic, InternalError, Span
 from pullback.infer.advice import is_library
+from pullback.infer.asked import Ask, Asked, mentions
 from pullback.infer.heaps import Heap, skeleton
+from pullback.infer.knowledge import Definitions
 from pullback.infer.lattice import Family, depth, join, widen
 from pullback.infer.sites import Changed, sites_in
 from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.prims.control import MOST_PAYLOAD
+from pullback.prims.stated import Stated, stated
 from pullback.runtime.boundary import Guard, Hidden
+from pullback.runtime.fixed import fixed_leaves, loose
 from pullback.runtime.state import NOTHING_HELD, Held
-from pullback.types import NEVER, Closure, Dict, Failure, List, Table, Tuple, Type, Union, slots
+from pullback.types import BOOL, NEVER, Closure, Dict, Failure, List, Table, Tuple, Type, Union, slots
 
 __all__ = [
     "BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion",
@@ -41,6 +45,7 @@ MOST_DEPTH = 8  # nesting of structured types before they count as recursive dat
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
 MOST_BACKPROPAGATORS = 64  # that may nest beyond that
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
+MOST_NUMBERS = 256  # that one function is made for before that counts as having no end
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Code:
     globals: dict[str, Any]
     python: FunctionType | None = None
     primal: Code | None = None  # of a function with backpropagators: the code of the function that it is made of
+    level: int = 0  # how many derivatives it is in the code of, where arrays have shadows: they differ in types
 
     @property
     def name(self) -> str:
@@ -83,6 +89,11 @@ class Code:
         """Does it stay a function of its own: it is long, or seldom called."""
         return self.python is not None and "__pullback_outlined__" in self.python.__dict__
 
+    @property
+    def stated(self) -> Stated | None:
+        """The derivative rule of the function, if it has one of its own."""
+        return None if self.python is None else stated(self.python)
+
 
 @dataclass(eq=False, slots=True)
 class Specialization:
@@ -91,6 +102,7 @@ class Specialization:
     name: str
     code: Code
     parameters: tuple[Type, ...]
+    definitions: Definitions
     result: Type = NEVER
     function: Function | None = None
     running: bool = False
@@ -106,6 +118,11 @@ class Backward(Protocol):
     @property
     def transform(self) -> Callable[[Function], Function]:
         """A function that returns its value and a backpropagator, of a function of untyped IR."""
+        ...
+
+    @property
+    def plain(self) -> Callable[[Program], None]:
+        """What makes flags of the exceptions that a typed program catches."""
         ...
 
     def add(self, cx: Frame, a: AV, b: AV) -> AV:
@@ -148,9 +165,14 @@ class Session:
     newly_handled: int = 0
     changed_exceptions: set[str] = field(default_factory=set)  # classes whose objects change after they are made
     guard_count: int = 0
+    ruled: dict[str, Function] = field(default_factory=dict)  # of derivative rules (`ruled`)
+    named: dict[str, Specialization] = field(default_factory=dict)
+    asked: Asked = field(default_factory=Asked)
+    entry: Code | None = None  # the function that Python calls
     log: list[str] = field(default_factory=list)
     given_depth: int = 0  # of the nesting of what Python passes
     performed: dict[Hashable, Op] = field(default_factory=dict)  # for ops with backpropagators, the ops themselves
+    shadowed: bool = False  # arrays in derivatives by closures have shadows: the program writes to some
     backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
 
     @property
@@ -168,11 +190,12 @@ class Session:
 
     def local_code(self, owner: Code, untyped: Function) -> Code:
         """The code of a nested function; its names resolve where its owner's do."""
+        level = owner.level if self.shadowed else 0
         owner = owner.primal or owner
-        key = (owner, untyped)
+        key = (owner, untyped, level)
         found = self.codes.get(key)
         if found is None:
-            found = Code(untyped, owner.globals)
+            found = Code(untyped, owner.globals, level=level)
             self.codes[key] = found
         return found
 
@@ -193,8 +216,10 @@ class Session:
             return found
         self._guard_growth(code, parameters, span)
         estimate = self.estimates.get(key, NEVER)
-        spec = Specialization(self.unique(code.name), code, parameters, estimate, seen_at=seen_at)
-        self.specializations[key] = spec
+        spec = Specialization(
+            self.unique(code.name), code, parameters, Definitions(self), estimate, seen_at=seen_at
+        )  # fmt: skip
+        self.specializations[key] = self.named[spec.name] = spec
         position = len(self.order)
         self.order.append(spec)
         try:
@@ -206,7 +231,9 @@ class Session:
         return spec
 
     def _guard_growth(self, code: Code, parameters: tuple[Type, ...], span: Span) -> None:
-        count = sum(1 for other in self.order if other.code is code and other.seen_at in (None, span))
+        others = [other for other in self.order if other.code is code and other.seen_at in (None, span)]
+        self._guard_numbers(code, parameters, len(others), span)
+        count = len({tuple(map(loose, other.parameters)) for other in others}) if len(others) > 1 else len(others)
         if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > self.most_depth:
             if sites := self.endless(parameters):
                 raise Changed(sites)  # lists of lists, without end: rows of a heap
@@ -218,6 +245,24 @@ class Session:
                 )
             )  # fmt: skip
 
+    def _guard_numbers(self, code: Code, parameters: Sequence[Type], count: int, span: Span) -> None:
+        """A function that is made for numbers is not called with ever new ones."""
+        if count >= MOST_NUMBERS and any(True for type_ in parameters for _ in fixed_leaves(type_)):
+            raise CompileError(
+                Diagnostic(
+                    f"{code.name}() would be compiled for ever new numbers", span,
+                    f"a number that must be known while compiling is another one in each of {count} calls",
+                    "loop over run-time numbers with indices or slices, not with axes or lengths of tuples",
+                )
+            )  # fmt: skip
+
+    def is_settled(self, spec: Specialization) -> bool:
+        """Is a function inferred, and does it wait for none that is not."""
+        head: Specialization | None = spec
+        while head is not None and not head.running:
+            head = head.head if head.head is not head else None
+        return head is None and spec.function is not None
+
     def _infer(self, spec: Specialization) -> None:
         """Infer a specialization; the first of those that call one another goes round until nothing changes."""
         position, spec.depth = len(self.order), len(self.lowest)
@@ -227,6 +272,7 @@ class Session:
             while True:
                 spec.used, self.lowest[spec.depth] = False, spec
                 unsettled = self.unsettled
+                spec.definitions = Definitions(self)
                 function, result = self.frame(self, spec.code, spec.seen_at).infer_function(spec)
                 merged = join(spec.result, result)
                 changed = merged != spec.result and spec.used
@@ -285,7 +331,8 @@ class Session:
     def changes(self) -> int:
         """How often something was learned of families and heaps that code inferred before did not know."""
         heaps = sum(heap.changes for heap in self.heaps.values() if heap.merged is None)
-        return heaps + sum(family.changes for family in self.families) + self.newly_handled
+        families = sum(family.changes for family in self.families)
+        return heaps + families + self.newly_handled + len(self.asked.asks) + self.shadowed
 
     def endless(self, types: Sequence[Type]) -> frozenset[Hashable]:
         """The sites whose values make a type that has no end: of lists and dicts, or displays of tuples in tuples."""
@@ -305,6 +352,17 @@ class Session:
         for family in self.families:
             family.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
 
+    def ask(self, asks: Iterable[Ask]) -> None:
+        """Note what must be known; what is to be of fixed structure from the next pass on has no heap any more."""
+        made = {ask.key for ask in asks if ask.kind == "made"} - {ask.key for ask in self.asked.asks}
+        self.asked.add(asks)
+        gone = [place for place, heap in self.heaps.items() if mentions(heap.key, made)] if made else []
+        stores = {self.heaps.pop(place).representative for place in gone}
+        for heap in self.heaps.values():
+            heap.forget(lambda type_: mentions(type_, stores))
+        for family in self.families:
+            family.forget(lambda type_: mentions(type_, stores))
+
     def new_guard(self) -> int:
         """A number for a `try`."""
         self.guard_count += 1
@@ -315,12 +373,13 @@ class Session:
         return Session(
             self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families,
             heaps=self.heaps, imported=self.imported, resolved=self.resolved, lenient=lenient, backward=self.backward,
-            handled=self.handled, performed=self.performed,
+            handled=self.handled, performed=self.performed, asked=self.asked, entry=self.entry,
+            shadowed=self.shadowed,
         )  # fmt: skip
 
     def program(self, entry: str) -> Program:
         """The typed functions inferred so far."""
-        functions = {s.name: s.function for s in self.order if s.function is not None}
+        functions = {s.name: s.function for s in self.order if s.function is not None} | self.ruled
         layouts = {str(family): family.layout for family in self.families}
         layouts |= {str(heap): [heap.columns] for heap in self.heaps.values()}
         return Program(functions, entry, layouts)
@@ -382,6 +441,10 @@ class Frame:
         self.parameters: tuple[Type, ...] = ()
         self.tables: dict[str, Op] = {}  # read at the start of the function
         self.e = Emitter()
+        self.definitions = Definitions(session)
+        self.definitions.blocks.append(self.e.block)
+        self.loops: list[Op] = []  # around the op being inferred, of untyped IR
+        self.conditions: list[Value] = []  # of the branches around it
         self.env: dict[Value, AV] = {}
         self.dead = False
         self.loop_types: dict[Op, list[Type]] = {}
@@ -396,10 +459,22 @@ class Frame:
         self.argument_values: list[Value] = []  # untyped operands of the call being inferred
 
     def literal_of(self, av: AV) -> object:
-        """The Python constant a value is written as, also when it is an item of a tuple or slice; else MISSING."""
-        if av.literal is not MISSING or len(av.values) != 1:
+        """The Python constant that a value is, where that is known while compiling: it is written as one, is an item
+        of a tuple or slice that is, or an int or bool that is computed from such ones; else MISSING."""
+        return av.literal if av.literal is not MISSING or len(av.values) != 1 else self.literal_at(av.value)
+
+    def literal_at(self, value: Value) -> object:
+        """`literal_of` a machine value."""
+        number = None if value in self.literals else self.definitions.number(value)
+        if number is None:
+            return self.literals.get(value, MISSING)
+        return bool(number) if value.type == BOOL else number
+
+    def number_of(self, av: AV) -> int | None:
+        """The int or bool that a value is, where that is known while compiling: written, or computed from such ones."""
+        if isinstance(av.literal, int):
             return av.literal
-        return self.literals.get(av.value, MISSING)
+        return self.definitions.number(av.value) if len(av.values) == 1 else None
 
     # ------------------------------------------------------------------------------------------------ errors
 
@@ -429,16 +504,21 @@ class Frame:
         untyped = spec.code.untyped
         self.e.span = self.seen_at or untyped.span
         self.skeleton = skeleton(spec.parameters)
-        self.parameters = spec.parameters
+        self.definitions = spec.definitions
+        self.definitions.blocks.append(self.e.block)
+        parameters = self.parameters = tuple(map(loose, spec.parameters))
         captures = len(_names(untyped.attrs.get("captures")))
         names = [v.name for v in untyped.body.params]
         leading = [] if spec.code.python is None else self.captured_values()
         bound = len(spec.parameters) - (len(names) - captures)  # captured values and defaults of a local function
         names = [*names[:captures], *[""] * (bound - captures), *names[captures:]] if not leading else names[captures:]
-        given = [self.fresh(t, name) for t, name in zip(spec.parameters, names[-len(spec.parameters) :], strict=True)]
+        given = [self.fresh(t, name) for t, name in zip(parameters, names[-len(parameters) :], strict=True)]
         params = [value for av in given for value in av.values]
+        for position, (type_, av) in enumerate(zip(spec.parameters, given, strict=True)):
+            self.definitions.note_parameters(spec.code, position, type_, av.values)
+            given[position] = self.stated(av, type_)
         if spec.code.python is None:
-            closure = Closure(spec.code.primal or spec.code, spec.parameters[:bound], spec.code.name)
+            closure = Closure(spec.code.primal or spec.code, parameters[:bound], spec.code.name)
             self.self_av = AV(closure, tuple(v for av in given[:bound] for v in av.values))
             leading, given = given[:captures], given[bound:]
         results, dead = self.run(untyped.body, [*leading, *given])
@@ -477,6 +557,14 @@ class Frame:
         machine = slots(type_)
         return AV(type_, tuple(Value(m, name) for m in machine))
 
+    def stated(self, av: AV, type_: Type) -> AV:
+        """The value with the numbers that a type states as constants."""
+        values = list(av.values)
+        for _, leaf, slot in fixed_leaves(type_):
+            (machine,) = slots(leaf)
+            values[slot] = self.e.constant(leaf.value, machine)
+        return AV(av.type, tuple(values), av.literal)
+
     def run(self, block: Block, arguments: Sequence[AV]) -> tuple[list[AV], bool]:
         """Infer the ops of a block into the current emitter.  The flag tells that the end is not reached."""
         self.env.update(zip(block.params, arguments, strict=True))
@@ -492,10 +580,12 @@ class Frame:
         """Emit into `block` for a while; `dead` is local to it."""
         saved, dead = self.e, self.dead
         self.e, self.dead = Emitter(block, saved.span), False
+        self.definitions.blocks.append(block)
         try:
             yield self.e
         finally:
             self.e, self.dead = saved, dead
+            self.definitions.blocks.pop()
 
     def branch(self, body: Callable[[], Sequence[AV]]) -> Branch:
         """Run `body` into a block of its own and keep what it yields."""

@@ -15,17 +15,19 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from pullback.diagnostic import UNKNOWN, CompileError, InternalError, Span
+from pullback.infer.asked import Demanded
 from pullback.infer.catching import settle
 from pullback.infer.engine import Code, Frame, Session, deep_recursion
 from pullback.infer.given import given_sites, reachable, recall, remember, shapes
-from pullback.infer.hidden import thread_hidden
+from pullback.infer.hidden import Outside, thread_hidden
 from pullback.infer.imports import imported
 from pullback.infer.interleaving import reject_interleaved
 from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type, hold, holds_values
 from pullback.infer.returned import objects_behind
-from pullback.infer.sites import Changed, without_sites
-from pullback.infer.table_gradients import reject_replaced
+from pullback.infer.ruled import complete
+from pullback.infer.sites import Changed, ShadowsWanted, without_sites
+from pullback.infer.static import fixed_argument
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
@@ -64,10 +66,11 @@ def infer_entry(session: Session, request: Request) -> Entry:
     error may vanish with more knowledge, so after one that leaves anything to learn the next passes are lenient (the
     path of an op without meaning ends there); when they have settled, the last one is not.
     """
-    settled = False
-    for _ in range(MOST_RESTARTS):
-        changes = session.changes
+    settled, rounds = False, 0
+    while rounds < MOST_RESTARTS:
+        changes, asks = session.changes, len(session.asked.asks)
         entry, error = _attempt(session, request)
+        rounds += len(session.asked.asks) == asks  # what is asked for goes up a chain of calls, one at a time
         if session.changes != changes:
             session = session.restarted(lenient=session.lenient or error is not None)
         elif error is not None and (settled or session.lenient or not session.heaps):
@@ -89,6 +92,12 @@ def _attempt(session: Session, request: Request) -> tuple[Entry | None, Exceptio
     except Changed as found:
         session.change(found.sites)
         return None, None
+    except Demanded as found:
+        session.ask(found.asks)
+        return None, None
+    except ShadowsWanted:
+        session.shadowed = True
+        return None, None
     except (CompileError, InternalError) as error:
         return None, error
 
@@ -107,14 +116,19 @@ def _infer_once(session: Session, request: Request) -> Entry:
         session.given_depth = max(map(depth, types), default=0)
         for place, value in request.held.values:
             hold(root, place, value)
+        code = session.entry = session.entry or Code(_ENTRIES[request.kind](request), {})
+        types = tuple(
+            fixed_argument(root, code, 2 + i, type_, value, whole=i in request.static)
+            for i, (type_, value) in enumerate(zip(types, request.arguments, strict=True))
+        )
         function: Type = NONE
         if not holds_values(request.function):
             found = constant_type(root, request.function, getattr(request.function, "__name__", "function"))
             assert found is not None
             function = found
-        code = Code(_ENTRIES[request.kind](request), {})
         helper = Builtin({"jvp": "pullback.jvp", "pullback": "pullback.vjp"}.get(request.kind, "pullback.jit"))
         spec = session.specialize(code, (function, helper, *types), request.span or root.span)
+        ruled = complete(session)
         if returned := given_sites(spec.result):
             raise Changed(returned)  # what Python passed is what it gets back: the object, by its row
         remember(root, request.known)
@@ -127,8 +141,11 @@ def _infer_once(session: Session, request: Request) -> Entry:
     heaps = reachable([*types, *(hidden.type for hidden in session.hidden.values()), spec.result])
     passed = {str(heap) for heap in heaps}
     order = {where: slots(hidden.type) for where, hidden in session.hidden.items()}
-    taken = thread_hidden(program, order, passed)
-    reject_replaced(program)
+    outside = Outside(
+        {name: [str(heap) for heap in reachable(list(types))] for name, types in ruled.items()},
+        {where: [str(heap) for heap in reachable([hidden.type])] for where, hidden in session.hidden.items()},
+    )
+    taken = thread_hidden(program, order, passed, outside)
     reject_interleaved(program)
     name = getattr(request.function, "__name__", "function")
     given = len(request.held.values)

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pullback.infer.arithmetic import binary
+from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call
 from pullback.infer.creation import empty
 from pullback.infer.elementwise import array_sizes, broadcast, elementwise, reduce_sum
@@ -26,7 +28,7 @@ from pullback.infer.views import array_of, full_slice, view
 from pullback.ir.node import Value
 from pullback.types import Array, Builtin, DType, List, NoneType, Number, Slice, show
 
-__all__ = ["set_fancy", "take"]
+__all__ = ["apply_at", "check_index", "set_fancy", "take", "true_places", "unraveled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +59,14 @@ class _Plan:
 def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
     """A copy of what arrays of ints or a mask pick."""
     parts = _converted(cx, parts)
-    if _mask_in_front(parts):
+    if _mask_in_front(subject, parts):
         return _take_mask(cx, subject, parts[0])
     plan = _plan(cx, subject, _without_masks(cx, subject, parts))
     if plan.axes != (0,):  # else the loop reports what is out of range in the same words
         _check_indices(cx, plan)
     rest = array_sizes(cx, plan.subject)[len(plan.indices) :]
     rows = _fresh(cx, [_count(cx, plan.indices[0]), *rest], _dtype(subject))
-    flat = [_flat(cx, index) for index in plan.indices]
-    taken = call(cx, prelude(cx, f"pullback.take_{_COUNTS[len(flat)]}"), [plan.subject, *flat, rows], {})
+    taken = call(cx, prelude(cx, f"pullback.take_{_how(plan)}"), [plan.subject, *_rows(cx, plan), rows], {})
     if plan.rank != 1:
         shape = array_sizes(cx, plan.indices[0])
         taken = array_of(cx.e("view_reshape", taken.value, *shape, *rest), _writable(subject))
@@ -73,6 +74,17 @@ def take(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
 
 
 _COUNTS = {1: "index", 2: "pairs", 3: "triples"}
+
+
+def _how(plan: _Plan) -> str:
+    """Which function of the prelude goes through so many index arrays."""
+    return _COUNTS.get(len(plan.indices), "many")
+
+
+def _rows(cx: Frame, plan: _Plan) -> list[AV]:
+    """The index arrays as that function takes them: each in one row, from the fourth on in a tuple."""
+    flat = [_flat(cx, index) for index in plan.indices]
+    return flat if len(flat) in _COUNTS else [pack_tuple(flat)]
 
 
 def _plan(cx: Frame, subject: AV, parts: Sequence[AV]) -> _Plan:
@@ -119,10 +131,10 @@ def _check_indices(cx: Frame, plan: _Plan) -> None:
         return
     sizes = array_sizes(cx, plan.subject)
     for index, axis, size in zip(plan.indices, plan.axes, sizes, strict=False):
-        _check_index(cx, index, axis, size)
+        check_index(cx, index, axis, size)
 
 
-def _check_index(cx: Frame, index: AV, axis: int, size: Value) -> None:
+def check_index(cx: Frame, index: AV, axis: int, size: Value) -> None:
     """One pass that counts what is out of range, which has no branch; the first of it is looked for afterwards."""
     limit = AV(WEAK_INT, (size,))
 
@@ -169,31 +181,42 @@ def _as_index(cx: Frame, part: AV) -> AV:
 
 
 def _without_masks(cx: Frame, subject: AV, parts: Sequence[AV]) -> list[AV]:
-    """Masks of one axis as the numbers of their True elements."""
+    """Masks as the indices of their True elements, an index array for each of their axes."""
     found: list[AV] = []
     axis = 0
     for part in parts:
         if isinstance(part.type, Array) and _is_mask(part):
-            if part.type.rank != 1:
-                raise cx.error("a mask of several axes stands alone, in front", show(part.type), "use np.where")
-            found.append(_positions(cx, subject, part, axis))
+            _match(cx, subject, part, axis)
+            found += true_places(cx, part)
+            axis += part.type.rank
         else:
             found.append(part)
-        axis += 0 if isinstance(part.type, NoneType) else 1
+            axis += 0 if isinstance(part.type, NoneType) else 1
     return found
 
 
-def _positions(cx: Frame, subject: AV, mask: AV, axis: int) -> AV:
-    m, n = array_sizes(cx, subject)[axis], array_sizes(cx, mask)[0]
-    message = (f"boolean index did not match indexed array along axis {axis}; size of axis is {{0}} but size of "
-               "corresponding boolean axis is {1}")  # fmt: skip
-    cx.check(cx.e("eq", m, n), "IndexError", message, m, n)
+def true_places(cx: Frame, mask: AV) -> list[AV]:
+    """The indices of the elements that are true, row after row: one array for each axis."""
     out = _fresh(cx, [reduce_sum(cx, mask).value], DType.I64)
-    return call(cx, prelude(cx, "pullback.positions"), [mask, out], {})
+    places = call(cx, prelude(cx, "pullback.positions"), [_flat(cx, mask), out], {})
+    return unraveled(cx, places, array_sizes(cx, mask))
 
 
-def _mask_in_front(parts: Sequence[AV]) -> bool:
-    return isinstance(parts[0].type, Array) and _is_mask(parts[0]) and all(_is_full(part) for part in parts[1:])
+def unraveled(cx: Frame, places: AV, sizes: Sequence[Value]) -> list[AV]:
+    """For places among the elements row after row, the index along each axis."""
+    found: list[AV] = []
+    for axis in reversed(range(len(sizes))):
+        size = AV(WEAK_INT, (sizes[axis],))
+        found.insert(0, binary(cx, "%", places, size) if axis else places)
+        places = binary(cx, "//", places, size) if axis else places
+    return found
+
+
+def _mask_in_front(subject: AV, parts: Sequence[AV]) -> bool:
+    """Does a mask of one axis or of all stand alone, in front."""
+    mask = parts[0].type
+    alone = isinstance(mask, Array) and _is_mask(parts[0]) and all(_is_full(part) for part in parts[1:])
+    return alone and isinstance(mask, Array) and mask.rank in (1, _rank(subject))
 
 
 def _places(cx: Frame, parts: Sequence[AV]) -> list[int]:
@@ -202,11 +225,6 @@ def _places(cx: Frame, parts: Sequence[AV]) -> list[int]:
     for place in places:
         if _dtype(parts[place]).is_float:
             raise cx.error("arrays used as indices must be of int or bool", show(parts[place].type))
-    if len(places) not in _COUNTS:
-        raise cx.error(
-            f"{len(places)} index arrays together are not supported", ", ".join(show(parts[p].type) for p in places),
-            "use at most three, or loop over the elements",
-        )  # fmt: skip
     return places
 
 
@@ -239,10 +257,10 @@ def _flat(cx: Frame, array: AV) -> AV:
     return array_of(cx.e("view_reshape", whole.value, _count(cx, array)), array.type)
 
 
-def _match(cx: Frame, subject: AV, mask: AV) -> None:
-    assert isinstance(mask.type, Array)
-    sizes, others = array_sizes(cx, subject), array_sizes(cx, mask)
-    for axis, (m, n) in enumerate(zip(sizes, others, strict=False)):
+def _match(cx: Frame, subject: AV, mask: AV, first: int = 0) -> None:
+    """A mask has the sizes of the axes that it masks, from the first one on."""
+    sizes, others = array_sizes(cx, subject)[first:], array_sizes(cx, mask)
+    for axis, (m, n) in enumerate(zip(sizes, others, strict=False), first):
         message = (f"boolean index did not match indexed array along axis {axis}; size of axis is {{0}} but size of "
                    "corresponding boolean axis is {1}")  # fmt: skip
         cx.check(cx.e("eq", m, n), "IndexError", message, m, n)
@@ -256,8 +274,6 @@ def _take_mask(cx: Frame, subject: AV, mask: AV) -> AV:
     dtype, rank = subject.type.dtype, subject.type.rank
     if mask.type.rank == rank:
         subject, mask = _flat(cx, subject), _flat(cx, mask)
-    elif len(rest) != rank - 1:
-        raise cx.error("a mask has as many axes as the array, or one", f"{show(mask.type)} on {show(subject.type)}")
     out = _fresh(cx, [chosen, *rest], dtype)
     return call(cx, prelude(cx, "pullback.take_mask"), [subject, mask, out], {})
 
@@ -265,7 +281,7 @@ def _take_mask(cx: Frame, subject: AV, mask: AV) -> AV:
 def set_fancy(cx: Frame, subject: AV, parts: Sequence[AV], value: AV) -> None:
     """a[idx] = value, a[mask] = value."""
     parts = _converted(cx, parts)
-    if _mask_in_front(parts):
+    if _mask_in_front(subject, parts):
         _set_mask(cx, subject, apart(cx, subject, parts[0]), as_number(cx, value))
         return
     parts = _without_masks(cx, subject, parts)
@@ -273,8 +289,19 @@ def set_fancy(cx: Frame, subject: AV, parts: Sequence[AV], value: AV) -> None:
     plan = _plan(cx, subject, parts)
     values = _values(cx, plan, value)
     _check_indices(cx, plan)
-    flat = [_flat(cx, index) for index in plan.indices]
-    call(cx, prelude(cx, f"pullback.set_{_COUNTS[len(flat)]}"), [plan.subject, *flat, values], {})
+    call(cx, prelude(cx, f"pullback.set_{_how(plan)}"), [plan.subject, *_rows(cx, plan), values], {})
+
+
+def apply_at(cx: Frame, function: AV, subject: AV, parts: Sequence[AV], value: AV | None) -> None:
+    """function.at(subject, parts, value): once for each index, repeated ones again; `value` only if it takes two."""
+    parts = _without_masks(cx, subject, _converted(cx, parts))
+    parts = [_unwritten(cx, subject, part) if isinstance(part.type, Array) else part for part in parts]
+    plan = _plan(cx, subject, parts)
+    values = [] if value is None else [_values(cx, plan, value, _dtype(value))]
+    _check_indices(cx, plan)
+    places = pack_tuple([_flat(cx, index) for index in plan.indices])
+    name = "pullback.apply_at" if values else "pullback.apply_at_one"
+    call(cx, prelude(cx, name), [function, plan.subject, places, *values], {})
 
 
 def _unwritten(cx: Frame, subject: AV, index: AV) -> AV:
@@ -282,15 +309,15 @@ def _unwritten(cx: Frame, subject: AV, index: AV) -> AV:
     return copy(cx, index) if index.value is subject.value else apart(cx, subject, index)
 
 
-def _values(cx: Frame, plan: _Plan, value: AV) -> AV:
+def _values(cx: Frame, plan: _Plan, value: AV, dtype: DType | None = None) -> AV:
     """The value broadcast to the shape of what is assigned to, the axes of the index arrays joined and in front."""
     rest = array_sizes(cx, plan.subject)[len(plan.indices) :]
-    values = _fresh(cx, [*array_sizes(cx, plan.indices[0]), *rest], _dtype(plan.subject))
+    values = _fresh(cx, [*array_sizes(cx, plan.indices[0]), *rest], dtype or _dtype(plan.subject))
     fill(cx, _transposed(cx, values, plan.result_order()), value, INDEXED, exact=_is_weak(cx, value))
     if plan.rank == 1:
         return values
     count = _count(cx, plan.indices[0])
-    return array_of(cx.e("view_reshape", values.value, count, *rest), _writable(plan.subject))
+    return array_of(cx.e("view_reshape", values.value, count, *rest), _writable(values))
 
 
 def _is_weak(cx: Frame, value: AV) -> bool:
@@ -317,10 +344,8 @@ def _set_mask(cx: Frame, subject: AV, mask: AV, value: AV) -> None:
     if mask.type.rank == subject.type.rank:
         start = AV(WEAK_INT, (cx.e.integer(0),))
         call(cx, prelude(cx, "pullback.set_mask"), [subject, mask, values, start], {})
-    elif mask.type.rank == 1:
-        call(cx, prelude(cx, "pullback.set_mask_rows"), [subject, mask, values], {})
     else:
-        raise cx.error("a mask has as many axes as the array, or one", f"{show(mask.type)} on {show(subject.type)}")
+        call(cx, prelude(cx, "pullback.set_mask_rows"), [subject, mask, values], {})
 
 
 def _select(cx: Frame, subject: AV, mask: AV, value: AV) -> None:

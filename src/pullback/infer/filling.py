@@ -26,14 +26,14 @@ INDEXED = "shape mismatch: value array of shape {n} could not be broadcast to in
 FRESH = frozenset({"elementwise", "array_zeros", "array_empty", "matmul"})
 
 
-def writable(cx: Frame, subject: AV) -> None:
+def writable(cx: Frame, subject: AV, message: str = "assignment destination is read-only") -> None:
     """Refuse what cannot be written; a read-only array raises when the line runs, as in NumPy."""
     if not isinstance(subject.type, Array):
         label = "tuples never change" if isinstance(subject.type, Tuple | Str) else "only arrays can be changed so far"
         kind = {List: "list", Dict: "dict", Tuple: "tuple"}.get(type(subject.type), show(subject.type))
         raise cx.error(f"{kind} items cannot be assigned", label, "build a new value instead")
     if subject.type.readonly:
-        cx.check(cx.e.boolean(False), "ValueError", "assignment destination is read-only")
+        cx.check(cx.e.boolean(False), "ValueError", message)
 
 
 def element(cx: Frame, subject: AV, value: AV, *, exact: bool = True) -> Value:

@@ -35,6 +35,8 @@ from pullback.infer.filling import copy
 from pullback.infer.made import back_function, function
 from pullback.infer.planting import ByTables, concerned, lift_gradient
 from pullback.infer.rules import TARGETS
+from pullback.infer.shadow_ops import check_apart, gradient_of
+from pullback.infer.shadowed import bare, holds_shadowed, inside
 from pullback.infer.values import AV, items_of
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Op, Value
@@ -48,6 +50,7 @@ from pullback.types import (
     Dict,
     List,
     Number,
+    Shadowed,
     Tame,
     Transformed,
     Tuple,
@@ -80,16 +83,21 @@ def _gradient_code(
     cx: Frame, kind: str, name: str, positions: tuple[int, ...], count: int, *, single: bool, has_aux: bool
 ) -> Code:
     """A function of f and its arguments."""
-    key = ("gradient", kind, name, positions, count, single, has_aux)
+    key = ("gradient", cx.session.shadowed, kind, name, positions, count, single, has_aux)
     if key not in cx.session.codes:
         params = [Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
         builder = Builder(Block(params))
         emit = _emitter(builder)
-        value, back = _with_back(builder, params)
+        given = [emit("dressed", param) for param in params] if cx.session.shadowed else params
+        value, back = _with_back(builder, given)
         seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
         builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
         parts = emit("call", back, seed, keywords=())
-        found = [emit("gradient_like", emit("part", parts, index=1 + i), params[1 + i]) for i in positions]
+        found = [
+            _gradient(builder, cx, emit("part", parts, index=1 + i), params[1 + i], given[1 + i]) for i in positions
+        ]
+        if cx.session.shadowed:
+            value = emit("primal", value)
         result = found[0] if single else emit("tuple", *found)
         if kind == "value_and_grad":
             result = emit("tuple", value, result)
@@ -99,13 +107,23 @@ def _gradient_code(
     return cx.session.codes[key]
 
 
+def _gradient(builder: Builder, cx: Frame, part: Value, param: Value, given: Value) -> Value:
+    """What the user gets; of arrays with shadows that is a copy of these."""
+    emit = _emitter(builder)
+    if cx.session.shadowed:
+        part = emit("copied", emit("sum", part, emit("shadows", given)))
+    return emit("gradient_like", part, param)
+
+
 def _gradient_call(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> tuple[Code, list[AV]]:
     """The function that computes a gradient, and its operands."""
     assert isinstance(target.type, Closure)
     options = dict(type_.options)
     positions = argument_positions(cx, target, options, len(bound))
-    float_slots(cx, target, bound, positions, 0)  # refuses arguments without floats
-    specialized_for(cx, target, bound)  # what has no meaning in the function itself is refused in its own words
+    below, given = bare(target), [bare(av) for av in bound]
+    float_slots(cx, below, given, positions, 0)  # refuses arguments without floats
+    spec, _ = specialized_for(cx, below, given)  # what has no meaning in the function is refused in its own words
+    check_apart(cx, spec, [below, *given])
     code = _gradient_code(cx, type_.kind, target.type.name, tuple(positions), len(bound), single=is_single(options),
                           has_aux=bool(options.get("has_aux")))  # fmt: skip
     return code, [target, *bound]
@@ -162,30 +180,45 @@ def _grad_with_back(
 
 
 def _vjp_code(cx: Frame, count: int, *, has_aux: bool) -> Code:
-    key = ("vjp", count, has_aux)
+    key = ("vjp", cx.session.shadowed, count, has_aux)
     if key not in cx.session.codes:
         params = [Value(None, "vjp"), Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
         builder = Builder(Block(params))
         emit = _emitter(builder)
-        kept = [emit("kept", param) for param in params[1:]]
-        value, back = _with_back(builder, kept)
-        captured = [back, value, *kept[1:]]
-        pull = emit("closure", *captured, function=_pull(len(captured), has_aux))
+        # Where arrays have shadows, what the reverse reads is copied anyway, and f may change its arguments.
+        kept = params[1:] if cx.session.shadowed else [emit("kept", param) for param in params[1:]]
+        given = [emit("dressed", value) for value in kept] if cx.session.shadowed else kept
+        value, back = _with_back(builder, given)
+        captured = [back, value, *kept[1:], *(given if cx.session.shadowed else ())]
+        pull = emit("closure", *captured, function=_pull(cx, count, has_aux))
+        if cx.session.shadowed:
+            value = emit("primal", value)
         out = [emit("part", value, index=i) for i in range(2)] if has_aux else [value]
         result = emit("tuple", out[0], pull, *out[1:])
         cx.session.codes[key] = Code(function("vjp_of", params, builder, [result]), {})
     return cx.session.codes[key]
 
 
-def _pull(count: int, has_aux: bool) -> object:
-    inside = [Value(None, f"c{i}") for i in range(count)]
+def _pull(cx: Frame, count: int, has_aux: bool) -> object:
+    """What back and value, the arguments, and (where arrays have shadows) the function and arguments with these make of
+    a cotangent."""
+    inside = [Value(None, f"c{i}") for i in range(2 + count + (1 + count if cx.session.shadowed else 0))]
     given = Value(None, "d")
     builder = Builder(Block([*inside, given]))
     emit = _emitter(builder)
-    back, value, *primals = inside
+    back, value, primals, dressed = *inside[:2], inside[2 : 2 + count], inside[2 + count :]
+    for one in dressed:
+        builder.append_untyped(get("py.cleared"), [emit("shadows", one)], results=0)
     builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
-    parts = emit("call", back, emit("cotangent", given, value, has_aux=has_aux), keywords=())
-    found = [emit("gradient_like", emit("part", parts, index=1 + i), x) for i, x in enumerate(primals)]
+    cotangent = emit("cotangent", given, value, has_aux=has_aux)
+    if cx.session.shadowed:
+        builder.append_untyped(get("py.increased"), [emit("shadows", value), cotangent], results=0)
+        cotangent = emit("numbers", cotangent)
+    parts = emit("call", back, cotangent, keywords=())
+    found = [
+        _gradient(builder, cx, emit("part", parts, index=1 + i), x, with_shadows)
+        for i, (x, with_shadows) in enumerate(zip(primals, dressed[1:] or primals, strict=True))
+    ]
     builder.block.results = [emit("tuple", *found)]
     return back_function("pull", builder.block, tuple(v.name for v in inside))
 
@@ -193,6 +226,7 @@ def _pull(count: int, has_aux: bool) -> object:
 def _vjp(cx: Frame, target: AV, bound: Sequence[AV], has_aux: bool) -> AV:
     if concerned([av.type for av in bound]):
         raise _no_objects(cx)
+    _check_vjp(cx, target, bound)
     code = _vjp_code(cx, len(bound), has_aux=has_aux)
     return call(cx, AV(Closure(code, (), "vjp")), [AV(Builtin("pullback.vjp")), target, *bound], {})
 
@@ -203,7 +237,15 @@ def _vjp_with_back(
     if names or not arguments:
         return None
     target = plain_target(cx, arguments[0], len(arguments) - 1)
-    return _vjp_code(cx, len(arguments) - 1, has_aux=False), [callee, target, *bound_to(cx, target, arguments[1:], {})]
+    bound = bound_to(cx, target, arguments[1:], {})
+    _check_vjp(cx, target, bound)
+    return _vjp_code(cx, len(bound), has_aux=False), [callee, target, *bound]
+
+
+def _check_vjp(cx: Frame, target: AV, bound: Sequence[AV]) -> None:
+    if cx.session.shadowed:
+        given = [bare(av) for av in (target, *bound)]
+        check_apart(cx, specialized_for(cx, given[0], given[1:])[0], given)
 
 
 BY_CLOSURES["grad"] = _grad
@@ -243,6 +285,12 @@ def _one(cx: Frame, kind: Type) -> AV:
 
 def _gradient_like(cx: Frame, op: Op, operands: list[AV]) -> AV:
     sensitivity, primal = operands
+    if cx.session.shadowed:
+        return gradient_of(cx, sensitivity, primal, lambda tree, value: _of_numbers(cx, tree, value))
+    return _of_numbers(cx, sensitivity, primal)
+
+
+def _of_numbers(cx: Frame, sensitivity: AV, primal: AV) -> AV:
     whole = s.filled(cx, sensitivity, primal)
     given = [_given(cx, leaf) for leaf in machine.flat_sensitivity(cx, whole, primal.type)]
     return like_primal(cx, primal, given)
@@ -257,13 +305,23 @@ def _given(cx: Frame, leaf: AV) -> Value | None:
 def _cotangent(cx: Frame, op: Op, operands: list[AV]) -> AV:
     given, value = operands
     out, paired = _loss(cx, op, value)
+    sensitivity = _cotangent_of(cx, given, out)
+    return s.injected(sensitivity, 0, 2) if paired else sensitivity
+
+
+def _cotangent_of(cx: Frame, given: AV, out: AV) -> AV:
+    if holds_shadowed(out.type):
+        cotangent_slots(cx, bare(out).type, bare(given))  # refuses what does not fit
+        if isinstance(out.type, Shadowed):
+            return given
+        items = zip(inside(given), inside(out), strict=True)
+        return s.pack([_cotangent_of(cx, *pair) for pair in items])
     kinds = machine.leaves(cx, out.type)
     found = [
         s.zero() if value is None else AV(_canonical(kind, value), (value,))
         for value, kind in zip(cotangent_slots(cx, out.type, given), kinds, strict=True)
     ]
-    sensitivity = machine.regrouped_sensitivity(cx, found, out.type)
-    return s.injected(sensitivity, 0, 2) if paired else sensitivity
+    return machine.regrouped_sensitivity(cx, found, out.type)
 
 
 def _canonical(kind: Type, value: Value) -> Type:

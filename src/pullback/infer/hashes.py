@@ -14,7 +14,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import heap_of_type, kind_of
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.numbers import convert
+from pullback.infer.numbers import convert, python_int
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
@@ -87,7 +87,7 @@ def _hash(cx: Frame, av: AV, texts: bool) -> Value:
         case Constant(value):
             return cx.e.integer(int(value))
         case Number(dtype, _):
-            return _hash_of_float(cx, av) if dtype.is_float else _hash_of_int(cx, convert(cx, av, DType.I64))
+            return _hash_of_float(cx, av) if dtype.is_float else _hash_of_int(cx, python_int(cx, av))
         case Str(text):
             return coerce(cx.e, av, Text()).value if texts else cx.e.integer(zlib.crc32(text.encode()))
         case Ref() if kind_of(av.type) not in UNHASHABLE:

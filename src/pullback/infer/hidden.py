@@ -5,34 +5,41 @@
 Tables are hidden inputs as well, with the key ("table", name), but the entry makes them itself:
 
     entry(x): f(x)                     ->      entry(x): t = table{name}; f(x, t)
+
+So do functions with a derivative rule, and those of the rule, with tables of which nothing comes in from outside: a
+rule knows nothing of derivatives through memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from pullback.diagnostic import InternalError
 from pullback.infer.stored import add_layouts, cleared_by, made_by, resolve_twins, twin_of
 from pullback.infer.table_gradients import Tables, resolve
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import mentioned_by_rule
 from pullback.ir.walk import substitute
 from pullback.prims.base import Emitter
 from pullback.types import Machine, Table
 
-__all__ = ["thread_hidden"]
+__all__ = ["Outside", "thread_hidden"]
 
 Key = tuple[object, int]  # (where, number of the slot)
 
 
 def thread_hidden(
-    program: Program, order: Mapping[Any, tuple[Machine, ...]], passed: Collection[str] = ()
-) -> set[str]:
+    program: Program, order: Mapping[Any, tuple[Machine, ...]], passed: Collection[str] = (),
+    outside: Outside | None = None,
+) -> set[str]:  # fmt: skip
     """Replace `hidden` ops by parameters; the entry takes all of `order`, slot by slot, and then the tables named in
     `passed` that it needs.  The names of these."""
-    needs = _transitive(program)
-    tables = [where for needed in needs.values() for where in needed if _is_table(where)]
+    outside = outside or Outside({}, {})
+    inside = _transitive(program, outside)
+    needs = {name: outside.taken(name, needed) for name, needed in inside.items()}
+    tables = [where for needed in inside.values() for where in needed if _is_table(where)]
     add_layouts(program, [where[1] for where in tables])
     order = {**order, **{where: (Table(where[1]),) for where in sorted(set(tables))}}
     every = [(where, i) for where, machine in order.items() for i in range(len(machine))]
@@ -47,7 +54,8 @@ def thread_hidden(
     for name, function in program.functions.items():
         entry = name == program.entry
         wanted = [key for key in every if key[0] in needs[name] or (entry and not _is_table(key[0]))]
-        _rewrite(function, wanted, order, needs, every, Tables(program, {}, place))
+        made = [key for key in every if not entry and key[0] in inside[name] - needs[name]]
+        _rewrite(function, wanted, made, order, needs, every, Tables(program, {}, place))
         if entry:
             taken = _make_tables(function, [key for key in wanted if _is_table(key[0])], passed)
     return taken
@@ -83,7 +91,27 @@ def _callees(block: Block) -> list[Op]:
     return [op for op in block.walk() if "callee" in op.attrs]
 
 
-def _transitive(program: Program) -> dict[str, set[object]]:
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What functions with a derivative rule, and those of the rule, may know of memory outside.
+
+    given: by function, the names of tables that its arguments may lie in.  behind: those that hidden inputs lie in.
+    """
+
+    given: Mapping[str, Collection[str]]
+    behind: Mapping[object, Collection[str]]
+
+    def taken(self, name: str, needed: set[object]) -> set[object]:
+        """What of all that a function needs its callers pass; other tables it makes itself."""
+        if name not in self.given:
+            return needed
+        known = {table for where in needed for table in self.behind.get(where, ())}.union(self.given[name])
+        return {
+            where for where in needed if not _is_table(where) or where[1] in known or twin_of(where[1]) is not None
+        }  # fmt: skip
+
+
+def _transitive(program: Program, outside: Outside) -> dict[str, set[object]]:
     needs: dict[str, set[object]] = {}
     calls: dict[str, set[str]] = {}
     for name, function in program.functions.items():
@@ -94,14 +122,26 @@ def _transitive(program: Program) -> dict[str, set[object]]:
         needs[name] |= cleared_by(function.body, twins)
     changed = True
     while changed:
-        changed = False
+        changed = _share(program, needs)
         for name, callees in calls.items():
             before = len(needs[name])
             for callee in callees:
-                for where in needs.get(callee, set()):
+                for where in outside.taken(callee, needs.get(callee, set())):
                     needs[name].add(_base(where) if made_by(program.functions[name].body, where) else where)
             changed = changed or len(needs[name]) != before
     return needs
+
+
+def _share(program: Program, needs: dict[str, set[object]]) -> bool:
+    """A function and those of its derivative rule take the same; has that changed what any of them needs."""
+    changed = False
+    for name, function in program.functions.items():
+        group = [name, *mentioned_by_rule(function)]
+        every = set[object]().union(*(needs[member] for member in group))
+        for member in group:
+            changed = changed or needs[member] != every
+            needs[member] = set(every)
+    return changed
 
 
 def _base(where: object) -> object:
@@ -113,10 +153,13 @@ def _base(where: object) -> object:
 
 
 def _rewrite(
-    function: Function, wanted: list[Key], order: Mapping[object, tuple[Machine, ...]],
+    function: Function, wanted: list[Key], own_tables: list[Key], order: Mapping[object, tuple[Machine, ...]],
     needs: Mapping[str, set[object]], every: list[Key], tables: Tables,
 ) -> None:  # fmt: skip
-    params = {key: Value(order[key[0]][key[1]], "hidden") for key in wanted}
+    taken = [Value(order[key[0]][key[1]], "hidden") for key in wanted]
+    start = Emitter(Block(), function.span)
+    new = [start("table", name=key[0][1]) for key in own_tables if _is_table(key[0])]
+    params = dict(zip([*wanted, *own_tables], [*taken, *new], strict=True))
     mapping: dict[Value, Value] = {}
     _strip(function.body, params, mapping)
     made: dict[Key, Value] = {}
@@ -135,7 +178,8 @@ def _rewrite(
     resolve_twins(function.body, tables.program, own, twins)
     resolve(function.body, replace(tables, own=own), mapping)
     substitute(function.body, mapping)
-    function.body.params += list(params.values())
+    function.body.params += taken
+    function.body.ops[:0] = start.block.ops
 
 
 def _arguments(op: Op) -> int:

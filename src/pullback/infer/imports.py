@@ -25,6 +25,7 @@ from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import Heap, heap_of
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.sites import Changed
+from pullback.prims.stated import stated
 from pullback.runtime.boundary import MOST_NESTED, Refusal, Resolve, Unsupported, abstract
 from pullback.runtime.objects import attributes, is_user_object
 from pullback.types import (
@@ -169,6 +170,7 @@ class Importer:
             return False
         shared = any(("cell", cell_key(cell)) in self.cx.session.heaps for cell in cells)
         plain = not value.__defaults__ and not value.__kwdefaults__ and not is_foreign(value) and not shared
+        plain = plain and stated(value) is None  # a rule is found by the function object
         return plain and not any(isinstance(item, FunctionType) for item in contents)
 
     def _cell(self, value: Any, where: str) -> Type:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 
 from pullback.infer.advice import nearest
+from pullback.infer.asked import Ask
 from pullback.infer.complexes import complex_of, halves
 from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
@@ -13,19 +14,24 @@ from pullback.infer.engine import Frame
 from pullback.infer.enums import class_item
 from pullback.infer.fancy import take
 from pullback.infer.filling import copy
+from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
+from pullback.infer.static import static_int
 from pullback.infer.texts import text_item, text_slice
-from pullback.infer.values import AV, MISSING, items_of
+from pullback.infer.values import AV, items_of
 from pullback.infer.views import checked_index, fancy_parts, holds_scalar_arrays, index_parts, indexed
 from pullback.ir.node import Value
 from pullback.runtime.errors import REPR
+from pullback.runtime.fixed import is_static
 from pullback.types import (
     Array,
+    Builtin,
     Class,
     Complex,
     Dict,
     DType,
     List,
+    NoneType,
     Number,
     Range,
     Ref,
@@ -68,6 +74,8 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
             return text_slice(cx, subject, given) if isinstance(index.type, Slice) else text_item(cx, subject, given)
         case Class(python):
             return class_item(cx, python, index)
+        case Builtin(name) if f"{name}.__getitem__" in HANDLERS:
+            return HANDLERS[f"{name}.__getitem__"](cx, [AV(index.type, index.values, literal)], {})
         case Range():
             start, count, step = subject.values
             k = checked_index(cx, index, count, "IndexError", "range object index out of range")
@@ -92,6 +100,8 @@ def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
     word = "tuple" if isinstance(subject.type, Tuple) else "list"
     if isinstance(index.type, Slice):
         return _slice_items(cx, subject, index)
+    if not isinstance(literal, int):
+        literal = _wanted_position(cx, subject, index)
     if isinstance(literal, int):
         if not -count <= literal < count:
             plural = "" if count == 1 else "s"
@@ -105,25 +115,29 @@ def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
     return select_item(cx, items_of(subject), k)
 
 
+def _wanted_position(cx: Frame, subject: AV, index: AV) -> int | None:
+    """The position of an item, where it is known; it must be where the items are of several types."""
+    if not is_static(index.type):
+        return None
+    number = cx.number_of(index)
+    kinds = {item.type for item in items_of(subject)}
+    if number is None and len(kinds) > 1 and _can_be_known(cx, index):
+        return static_int(cx, index, "the index of a tuple of several types")
+    return number
+
+
+def _can_be_known(cx: Frame, index: AV) -> bool:
+    asks: set[Ask] = set()
+    return cx.definitions.trace(index.value, asks) is None and not asks <= cx.session.asked.asks
+
+
 def _slice_items(cx: Frame, subject: AV, index: AV) -> AV:
     bounds: list[int | None] = []
     for part in items_of(index):
-        value = _constant_int(cx, part)
-        if value is MISSING:
-            raise cx.error("slices of tuples need bounds written as numbers", f"this is {show(subject.type)}",
-                           "write the bounds as numbers, or use an array")  # fmt: skip
-        bounds.append(value)  # type: ignore[arg-type]
+        bounds.append(None if isinstance(part.type, NoneType) else static_int(cx, part, "the bound of a slice"))
     items = items_of(subject)[slice(*bounds)]
     assert isinstance(subject.type, Tuple | List)
     return AV(with_items(subject.type, [i.type for i in items]), tuple(v for i in items for v in i.values))
-
-
-def _constant_int(cx: Frame, av: AV) -> object:
-    """The int (or None) that a slice bound is written as."""
-    if not av.values:
-        return None
-    literal = cx.literal_of(av)
-    return literal if isinstance(literal, int) else MISSING
 
 
 def select_item(cx: Frame, items: Sequence[AV], k: Value) -> AV:

@@ -23,7 +23,7 @@ __all__ = ["beside", "collected_apart", "reject_interleaved"]
 
 _TABLE_WRITES = frozenset({"table_set", "table_swap", "table_inc", "table_rows"})
 _ARRAY_WRITES = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc", "buffer_put"})
-_ARRAY_READS = frozenset({"array_get", "matmul", "elementwise", "buffer_get"})
+_ARRAY_READS = frozenset({"array_get", "matmul", "lapack", "elementwise", "buffer_get"})
 _ARRAYS = "arrays"  # all arrays together, among names of tables
 
 

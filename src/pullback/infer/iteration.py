@@ -18,11 +18,12 @@ from pullback.infer.heaps import allocate, heap_of, heap_of_type, kind_of, read,
 from pullback.infer.interleaving import collected_apart
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.loops import ITERABLES, ITERATORS, Iterable, Later, Steps, force, iterable, lazily, steps_of
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, python_int
 from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.static import static_int
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
-from pullback.types import NONE, Array, DType, Iterator, List, NoneType, Str, Tuple, Union
+from pullback.types import NONE, Array, Iterator, List, NoneType, Str, Tuple, Union
 
 __all__ = ["sequence_of"]
 
@@ -232,7 +233,7 @@ def _repeating(cx: Frame, parts: Sequence[AV]) -> Iterable:
     item, *times = parts
     if not times:
         return Iterable(None, steps=Steps([], lambda cx, state: cx.e.boolean(True), lambda cx, state: (item, [])))
-    return Iterable(None, cx.e("maximum", convert(cx, times[0], DType.I64), cx.e.integer(0)), lambda cx, k: item)
+    return Iterable(None, cx.e("maximum", python_int(cx, times[0]), cx.e.integer(0)), lambda cx, k: item)
 
 
 def _cycle(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -269,11 +270,7 @@ def _product(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> 
 
 
 def _literal_int(cx: Frame, function: str, name: str, av: AV) -> int:
-    value = cx.literal_of(av)
-    if not isinstance(value, int):
-        raise cx.error(f"{function}: {name} must be written as a number", "it decides how long the tuples are",
-                       "write the number")  # fmt: skip
-    return value
+    return static_int(cx, av, f"{name} of {function}()")
 
 
 def _places(name: str, more: str) -> Handler:

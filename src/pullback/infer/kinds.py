@@ -22,6 +22,7 @@ from pullback.infer.engine import Fact, Frame
 from pullback.infer.exceptions import is_instance, opened
 from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import WEAK_BOOL
+from pullback.infer.loops import ITERABLES
 from pullback.infer.object_writes import set_attribute
 from pullback.infer.objects import has_field
 from pullback.infer.protocols import has_special
@@ -31,6 +32,7 @@ from pullback.infer.truth import constant
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.prims.exceptions import class_of, name_of
+from pullback.prims.prelude.random_generator import Generator
 from pullback.runtime.layout import COMPLEX_SCALARS, NUMPY_SCALARS
 from pullback.types import (
     NONE,
@@ -96,6 +98,8 @@ def class_of_type(type_: Type) -> type | None:
             value = _object_of(name)
             return type(value) if value is not None else None
     found = instance_class(type_)
+    if found is Generator:
+        return np.random.Generator
     if found is None and isinstance(type_, Ref):
         return _HEAPS.get(kind_of(type_).rstrip("0123456789"))
     return found if found is not None else _PLAIN.get(type(type_))
@@ -285,6 +289,22 @@ def _callable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
     return _ask(cx, subject, asked, cx.argument_values[0] if cx.argument_values else None)
 
 
+def _iterable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.iterable: may a `for` go over it."""
+    (subject,) = arguments
+
+    def asked(type_: Type) -> bool:
+        if isinstance(type_, Array):
+            return type_.rank > 0
+        if isinstance(type_, Tuple | List | Dict | Str | Text | Range | Iterator):
+            return True
+        if isinstance(type_, Ref) and kind_of(type_) in ITERABLES:
+            return True
+        return has_special(cx, type_, "__iter__")
+
+    return _ask(cx, subject, asked, None)
+
+
 def _object(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     raise cx.error("object() is not supported", "a bare object has nothing but its identity",
                    "write a class of your own: `class Marker: pass`")  # fmt: skip
@@ -293,5 +313,5 @@ def _object(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 HANDLERS.update({
     "builtins.isinstance": _isinstance, "builtins.issubclass": _issubclass, "builtins.type": _type,
     "builtins.hasattr": _hasattr, "builtins.getattr": _getattr, "builtins.setattr": _setattr,
-    "builtins.callable": _callable, "builtins.object": _object,
+    "builtins.callable": _callable, "numpy.iterable": _iterable, "builtins.object": _object,
 })  # fmt: skip

@@ -35,6 +35,7 @@ from pullback.types import (
     Machine,
     Number,
     Ref,
+    Shadowed,
     Slice,
     Str,
     Tame,
@@ -103,6 +104,9 @@ def _merge(a: Type, b: Type) -> Type | None:
             return Caught(tuple(dict.fromkeys((*x, *y))))
         case (Complex(), Complex()):
             return _join_complex(a, b)
+        case (Shadowed(x, p), Shadowed(y, q)):
+            primal, shadow = _merge(x, y) if x != y else x, _merge(p, q) if p != q else p
+            return None if primal is None or shadow is None else Shadowed(primal, shadow)
         case (Text(), Str()) | (Str(), Text()):
             return Text()
         case (Ref(heap), Ref(other)):

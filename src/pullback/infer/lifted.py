@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
+from pullback.analysis.effects import VIEWS
 from pullback.infer.engine import Branch, Frame, Specialization
+from pullback.infer.machine_values import leaves
 from pullback.infer.made import function
 from pullback.infer.stored import MEMORY
 from pullback.infer.values import AV
@@ -16,9 +19,15 @@ from pullback.ir.node import Block, Function, Op, Value
 from pullback.ir.walk import free_values
 from pullback.prims.backward import lift
 from pullback.prims.base import NOT_DIFFERENTIABLE, Prim, get
-from pullback.types import Scalar, Type, is_float, slots
+from pullback.types import BOOL, I64, ArrayRef, Machine, Scalar, Type, is_float, slots
 
 __all__ = ["Lifted"]
+
+# What J knows of arrays with shadows (`ad.arrays`).
+ARRAYS = VIEWS | {
+    "array_size", "array_get", "array_swap", "array_inc", "array_zeros", "array_empty", "array_overlap", "array_same",
+    "array_contiguous", "array_fits", "elementwise", "matmul", "matmul_inc",
+}  # fmt: skip
 
 
 class Lifted:
@@ -61,8 +70,12 @@ class Lifted:
             return all(self.simple(inner) for block in op.blocks for inner in block.ops)
         if op.name == "call":
             spec = self.callee(op)
-            return spec is not None and spec.code.python is not None
+            return spec is not None and spec.code.python is not None and spec.code.stated is None
         prim = op.prim
+        if op.name in ARRAYS and self.cx.session.shadowed:
+            return not any(free_values(block) for block in op.blocks)
+        if op.name == "reshape" and self.cx.session.shadowed:
+            return not any(op.attrs.get(name) for name in ("foreign", "readonly", "spread"))
         if op.name in MEMORY:
             return all(isinstance(v.type, Scalar) for v in (*op.operands[1:], *op.results))
         if not isinstance(prim, Prim) or prim.effects - {"raise"} or prim.derivative == "structural":
@@ -77,12 +90,19 @@ class Lifted:
         if not values:
             return
         parts = builder.append_untyped(get("py.flat"), [whole], attrs={"type": type_}).result
-        for index, value in enumerate(values):
+        for index, value in enumerate(self.first(type_, values)):
             item = builder.append_untyped(get("py.part"), [parts], attrs={"index": index}).result
             self.values[value] = item
 
+    def first(self, type_: Type, values: Sequence[Value]) -> list[Value]:
+        """The machine values; an array with a shadow, which what is lifted only hands on, is one."""
+        if not self.cx.session.shadowed:
+            return list(values)
+        widths = [len(slots(leaf)) for leaf in leaves(self.cx, type_)]
+        return [values[place - width] for place, width in zip(itertools.accumulate(widths), widths, strict=True)]
+
     def packed(self, builder: Builder, type_: Type, values: Sequence[Value]) -> Value:
-        operands = [self.values[v] for v in values]
+        operands = [self.values[v] for v in self.first(type_, values)]
         return builder.append_untyped(get("py.regrouped"), operands, attrs={"type": type_}).result
 
     def ops(self, builder: Builder, ops: Sequence[Op]) -> None:
@@ -91,6 +111,8 @@ class Lifted:
                 self.conditional(builder, op)
             elif op.name == "call":
                 self.call(builder, op)
+            elif op.name == "reshape":
+                self.reshape(builder, op)
             else:
                 self.values.update(zip(op.results, lift(builder, op, self.values), strict=True))
 
@@ -104,6 +126,34 @@ class Lifted:
         made = builder.append_untyped(get("if"), [self.values[op.operands[0]]], blocks=blocks, results=len(op.results))
         self.values.update(zip(op.results, made.results, strict=True))
 
+    def reshape(self, builder: Builder, op: Op) -> None:
+        """A view where NumPy gives one, which shows when it runs (`passes.reshapes`); else a copy."""
+        array, *sizes = op.operands
+        whole = bool(op.attrs["whole"])
+
+        def prim(inner: Builder, name: str, operands: Sequence[Value], result: Machine, **attrs: object) -> Value:
+            made = Op(get(name), operands, [Value(result)], attrs, [], op.span)
+            self.values[made.result] = lift(inner, made, self.values)[0]
+            return made.result
+
+        fits = prim(builder, "array_contiguous" if whole else "array_fits", [array, *([] if whole else sizes)], BOOL)
+        result = array_type(op.result)
+        then, other = Builder(Block(), op.span), Builder(Block(), op.span)
+        view = prim(then, "view_reshape", op.operands, result, given="whole" if whole else "fits")
+        own = array_type(array)
+        lengths = [prim(other, "array_size", [array], I64, axis=axis) for axis in range(own.rank)]
+        param, fresh = Value(Scalar(own.dtype)), ArrayRef(own.dtype, own.rank, True)
+        block, made = Block([param], [], [param]), Value(fresh)
+        copy = Op(get("elementwise"), [*lengths, array], [made], {"rank": own.rank, "outputs": ("new",), "targets": 0},
+                  [block], op.span)  # fmt: skip
+        self.values[made] = lift(other, copy, self.values)[0]
+        copied = prim(other, "view_reshape", [made, *sizes], ArrayRef(result.dtype, result.rank, True))
+        if not result.contiguous:
+            copied = prim(other, "view_relax", [copied], result)
+        then.block.results, other.block.results = [self.values[view]], [self.values[copied]]
+        chosen = builder.append_untyped(get("if"), [self.values[fits]], blocks=[then.block, other.block], results=1)
+        self.values[op.result] = chosen.result
+
     def call(self, builder: Builder, op: Op) -> None:
         spec = self.callee(op)
         assert spec is not None
@@ -113,6 +163,12 @@ class Lifted:
         callee = builder.append_untyped(get("py.function_of"), (), attrs={"code": spec.code}).result
         whole = builder.append_untyped(get("py.call"), [callee, *operands], attrs={"keywords": ()}).result
         self.unpack(builder, whole, spec.result, op.results)
+
+
+def array_type(value: Value) -> ArrayRef:
+    """The type of a value that is an array."""
+    assert isinstance(value.type, ArrayRef)
+    return value.type
 
 
 def _grouped(types: Sequence[Type], values: Sequence[Value]) -> Iterator[tuple[Type, Sequence[Value]]]:

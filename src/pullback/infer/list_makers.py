@@ -15,13 +15,14 @@ from pullback.infer.displays import fixed_list
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.list_methods import as_kind, own_list
-from pullback.infer.loops import iterable
+from pullback.infer.loops import MOST_UNROLLED, Iterable, iterable
 from pullback.infer.numbers import as_number
 from pullback.infer.registry import HANDLERS, Handler
+from pullback.infer.static import MOST_TRIPS, ask_count, wants_fixed
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.runtime.errors import REPR
-from pullback.types import NONE, Dict, Iterator, List, Str, Tuple, Union
+from pullback.types import NONE, Dict, Iterator, List, Range, Str, Tuple, Union
 
 __all__: list[str] = []
 
@@ -35,7 +36,7 @@ def _joined(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 def _repeated(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """xs * n of a list or tuple of fixed structure."""
     sequence, times = arguments
-    count = cx.literal_of(times)
+    count = cx.number_of(times)
     if isinstance(count, int) and isinstance(sequence.type, List) and count * len(sequence.type.items) <= MOST_ITEMS:
         return fixed_list(cx, items_of(sequence) * count)
     return HANDLERS["list.__mul__"](cx, arguments, keywords)
@@ -53,6 +54,8 @@ def _made(kind: str) -> Handler:
         if items is None:
             if kind == "tuple" and kind_of(arguments[0].type) == "tuple":
                 return arguments[0]
+            if cx.op is not None and cx.op.attrs.get("listed"):  # nobody else has it
+                return arguments[0] if kind == "list" else lists.frozen(cx, arguments[0])
             return as_kind(cx, own_list(cx, arguments[0]), kind)
         if kind == "list":
             return fixed_list(cx, items)
@@ -64,7 +67,23 @@ def _made(kind: str) -> Handler:
 def _known_items(cx: Frame, av: AV) -> Sequence[AV] | None:
     if isinstance(av.type, Tuple | List):
         return items_of(av)
-    return iterable(cx, av).items if isinstance(av.type, Str | Dict | Iterator) else None
+    if isinstance(av.type, Range):
+        return _of_range(cx, iterable(cx, av))
+    if not isinstance(av.type, Str | Dict | Iterator):
+        return None
+    source = iterable(cx, av)
+    return source.items if source.items is not None else _of_range(cx, source)
+
+
+def _of_range(cx: Frame, source: Iterable) -> Sequence[AV] | None:
+    """The items of a short range, or of what goes along one, if its length is known."""
+    if source.count is None or source.element is None or source.tables:
+        return None
+    count = cx.definitions.number(source.count)
+    if count is None or count > (MOST_TRIPS if wants_fixed(cx, cx.op) else MOST_UNROLLED):
+        ask_count(cx, cx.op, source.count)
+        return None
+    return [source.element(cx, cx.e.integer(k)) for k in range(count)]
 
 
 # ------------------------------------------------------------------------------------------------- intrinsics

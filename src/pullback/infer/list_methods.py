@@ -12,13 +12,15 @@ from pullback.infer import lists
 from pullback.infer.calls import call
 from pullback.infer.containers import changed
 from pullback.infer.dispatch import dispatch
+from pullback.infer.displays import fixed_list
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT
 from pullback.infer.loops import ITERABLES, Iterable, Steps
 from pullback.infer.numbers import as_number
 from pullback.infer.registry import HANDLERS, Handler, prelude
-from pullback.infer.truth import truth
+from pullback.infer.static import known_numbers
+from pullback.infer.truth import constant, truth
 from pullback.infer.values import AV, items_of
 from pullback.infer.views import checked_index
 from pullback.ir.node import Value
@@ -272,8 +274,22 @@ def sort_by(cx: Frame, subject: AV, keywords: Mapping[str, AV]) -> None:
         run(cx, "list_sort", subject, keys, reverse)
 
 
+def _numbers(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> list[int] | None:
+    """Ints that are known, or must be, in order."""
+    reverse = keywords.get("reverse", constant(False)).type
+    if len(arguments) != 1 or set(keywords) - {"reverse"} or not isinstance(reverse, Constant):
+        return None
+    given = arguments[0]
+    if not isinstance(given.type, Tuple | List) or any(item != WEAK_INT for item in given.type.items):
+        return None
+    numbers = known_numbers(cx, cx.op, items_of(given))
+    return None if numbers is None else sorted(numbers, reverse=reverse.value)
+
+
 def sorted_list(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """sorted(iterable, key=, reverse=)."""
+    if (numbers := _numbers(cx, arguments, keywords)) is not None:
+        return fixed_list(cx, [AV(WEAK_INT, (cx.e.integer(number),)) for number in numbers])
     fresh = own_list(cx, arguments[0])
     if cx.dead:
         return fresh

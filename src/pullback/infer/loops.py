@@ -21,12 +21,15 @@ from pullback.infer.heaps import kind_of
 from pullback.infer.indexing import select_item
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
 from pullback.infer.narrowing import restrict
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, python_int
 from pullback.infer.protocols import iterated
 from pullback.infer.samples import python_error
+from pullback.infer.shadowed import bare, inner_array, shadowed_element
+from pullback.infer.static import trips
 from pullback.infer.texts import character, text_length
 from pullback.infer.values import AV, coerce, items_of
 from pullback.infer.views import array_element
+from pullback.infer.written_out import is_of_ranks, noted, written_out
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
 from pullback.types import (
@@ -36,12 +39,12 @@ from pullback.types import (
     Complex,
     Constant,
     Dict,
-    DType,
     Iterator,
     List,
     Number,
     Range,
     Ref,
+    Shadowed,
     Str,
     Table,
     Text,
@@ -150,27 +153,41 @@ def _params(cx: Frame, block: Branch, avs: Sequence[AV]) -> None:
 
 def while_loop(cx: Frame, op: Op, start: list[AV]) -> list[AV]:
     """py.while: cond and body blocks over the carried values."""
+    cx.loops.append(op)
+    try:
+        return _while(cx, op, start)
+    finally:
+        cx.loops.pop()
+
+
+def _while(cx: Frame, op: Op, start: list[AV]) -> list[AV]:
     cond, body = op.blocks
-    if op.attrs.get("peel"):
-        start, ended = _peeled(cx, op, start)
+    asked = cx.session.asked.has("loop", op)
+    if op.attrs.get("peel") or asked:
+        start, ended = (written_out if asked else _peeled)(cx, op, start)
         if ended:
             return start
     names = [v.name for v in body.params]
 
     def bodies(types: list[Type]) -> list[Branch]:
-        first = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+        first = _carried(cx, op, types, names)
         test = cx.branch(lambda: cx.run(cond, first)[0])
         _params(cx, test, first)
-        second = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+        second = _carried(cx, op, types, names)
         step = cx.branch(lambda: cx.run(body, _narrowed(cx, cond.params, test, second))[0])
         _params(cx, step, second)
         return [test, step]
 
     types, (test, step) = _fixpoint(cx, op, start, bodies)
+    if not asked and any(map(is_of_ranks, types)) and not any(is_of_ranks(av.type) for av in start):
+        start, ended = written_out(cx, op, start)  # each trip for arrays of its own rank, as far as that is known
+        if ended:
+            return start
+        types, (test, step) = _fixpoint(cx, op, start, bodies)
     condition = test.results[0].type
     if condition == Constant(False):
         return start
-    results = _emit_while(cx, types, start, test, step)
+    results = noted(cx, op, _emit_while(cx, types, start, test, step))
     if condition == Constant(True) or test.dead:
         cx.dead = True
     return results
@@ -187,6 +204,11 @@ def _peeled(cx: Frame, op: Op, carried: list[AV]) -> tuple[list[AV], bool]:
             break
         carried = cx.run(body, carried)[0]
     return carried, True
+
+
+def _carried(cx: Frame, op: Op, types: Sequence[Type], names: Sequence[str]) -> list[AV]:
+    """What a loop carries, in one of its blocks."""
+    return noted(cx, op, [cx.fresh(t, n) for t, n in zip(types, names, strict=True)])
 
 
 def _narrowed(cx: Frame, params: Sequence[Value], test: Branch, carried: list[AV]) -> list[AV]:
@@ -213,6 +235,14 @@ def _emit_while(
 
 def for_loop(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     """py.for over any iterable; with breaks=True the body's first result tells whether to go on."""
+    cx.loops.append(op)
+    try:
+        return _for(cx, op, operands)
+    finally:
+        cx.loops.pop()
+
+
+def _for(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     subject, *start = operands
     if isinstance(subject.type, Union):
         return _for_union(cx, op, subject, start)
@@ -229,6 +259,7 @@ def for_loop(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     if isinstance(level, int):
         cx.noticed.update(cx.e.block.ops[before:])  # what it does to begin is done already (py.stepped)
         source = PAIRED[0](cx, subject, source, level)
+    source = _listed(cx, op, source)
     breaks = bool(op.attrs.get("breaks"))
     if source.parallel and breaks:
         raise cx.error(
@@ -243,6 +274,15 @@ def for_loop(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     if source.tables:
         return _while_unchanged(cx, op, source, start, breaks)
     return _breaking(cx, op, source, start) if breaks else _counted(cx, op, source, start)
+
+
+def _listed(cx: Frame, op: Op, source: Iterable) -> Iterable:
+    """The trips one by one where a number in the loop must be known."""
+    count = trips(cx, op, source.count) if source.count is not None and source.known is None else None
+    element = source.element
+    if count is None or element is None or source.tables:
+        return source
+    return Iterable(None, later=[Later(lambda cx, k=k: element(cx, cx.e.integer(k))) for k in range(count)])  # type: ignore[misc]
 
 
 def _while_unchanged(cx: Frame, op: Op, source: Iterable, start: list[AV], breaks: bool) -> list[AV]:
@@ -367,8 +407,7 @@ def _counted(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
     names = [v.name for v in op.blocks[0].params[1:]]
 
     def bodies(types: list[Type]) -> list[Branch]:
-        k = AV(WEAK_INT, (Value(slots(WEAK_INT)[0], "k"),))
-        carried = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+        k, *carried = _carried(cx, op, [WEAK_INT, *types], ["k", *names])
         step = cx.branch(lambda: _body(cx, op, element(cx, k.value), carried))
         _params(cx, step, [k, *carried])
         return [step]
@@ -380,7 +419,7 @@ def _counted(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
         get("for"), [source.count, *init], attrs=dict(source.attrs), blocks=[block],
         types=[m for t in types for m in slots(t)],
     )
-    return cx.split(types, result.results)
+    return noted(cx, op, cx.split(types, result.results))
 
 
 def _breaking(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
@@ -391,7 +430,7 @@ def _breaking(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
     first = [AV(WEAK_INT, (cx.e.integer(0),)), AV(WEAK_BOOL, (cx.e.boolean(True),)), *start]
 
     def bodies(types: list[Type]) -> list[Branch]:
-        state = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+        state = _carried(cx, op, types, names)
 
         def more() -> list[AV]:
             k, go = state[0].value, state[1].value
@@ -399,7 +438,7 @@ def _breaking(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
 
         test = cx.branch(more)
         _params(cx, test, state)
-        inner = [cx.fresh(t, n) for t, n in zip(types, names, strict=True)]
+        inner = _carried(cx, op, types, names)
 
         def step() -> list[AV]:
             k = inner[0].value
@@ -413,7 +452,7 @@ def _breaking(cx: Frame, op: Op, source: Iterable, start: list[AV]) -> list[AV]:
         return [test, branch]
 
     types, (test, step) = _fixpoint(cx, op, first, bodies)
-    return _emit_while(cx, types, first, test, step, source.attrs)[2:]
+    return noted(cx, op, _emit_while(cx, types, first, test, step, source.attrs))[2:]
 
 
 # ------------------------------------------------------------------------------------------------ iterables
@@ -427,7 +466,7 @@ def range_value(cx: Frame, arguments: Sequence[AV]) -> AV:
         av = as_number(cx, av)
         if not isinstance(av.type, Number) or av.type.dtype.is_float:
             raise cx.error(f"range takes ints, not {show(av.type)}", "a count is an int", "convert with int(...)")
-        numbers.append(convert(cx, av, DType.I64))
+        numbers.append(python_int(cx, av))
     zero, one = e.integer(0), e.integer(1)
     start, stop, step = {
         1: lambda: (zero, numbers[0], one),
@@ -499,7 +538,9 @@ def lazily(cx: Frame, av: AV) -> Iterable:
             return _range_iterable(cx, av)
         case Array(_, rank, _) if rank > 0:
             return Iterable(None, array_sizes(cx, av)[0], lambda cx, k: array_element(cx, av, k))
-        case Array():
+        case Shadowed() if inner_array(av.type).rank > 0:
+            return Iterable(None, array_sizes(cx, bare(av))[0], lambda cx, k: shadowed_element(cx, av, k))
+        case Array() | Shadowed():
             raise cx.error("iteration over a 0-d array", show(av.type))
         case Ref() if kind_of(av.type) in ITERABLES:
             return ITERABLES[kind_of(av.type)](cx, av)
@@ -529,7 +570,7 @@ def _enumerate(cx: Frame, parts: Sequence[AV]) -> Iterable:
     inner, start = lazily(cx, parts[0]), parts[1]
 
     def pair(cx: Frame, k: Value, item: AV) -> AV:
-        index = cx.e("add", convert(cx, start, DType.I64), k)
+        index = cx.e("add", python_int(cx, start), k)
         return AV(Tuple((WEAK_INT, item.type)), (index, *item.values))
 
     if inner.known is not None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pullback.diagnostic import InternalError
 from pullback.infer.dispatch import dispatch
-from pullback.infer.engine import Frame
+from pullback.infer.engine import Code, Frame
 from pullback.infer.lattice import join
 from pullback.infer.sensitivities import (
     UNLIKE,
@@ -24,6 +24,14 @@ from pullback.infer.sensitivities import (
     sensitive,
     zero,
 )
+from pullback.infer.shadowed import (
+    holds_shadowed,
+    inner_array,
+    inside,
+    inside_types,
+    rebuilt_as,
+    with_array,
+)  # fmt: skip
 from pullback.infer.structures import restrict
 from pullback.infer.values import AV, coerce
 from pullback.types import (
@@ -37,6 +45,7 @@ from pullback.types import (
     Number,
     Range,
     Scalar,
+    Shadowed,
     Slice,
     Tame,
     Transformed,
@@ -57,7 +66,9 @@ def leaves(cx: Frame, type_: Type) -> list[Type]:
     match type_:
         case Number(dtype):
             return [Number(dtype, weak=False)]  # one kind, so that what branches choose from them is one number
-        case Array() | BoxedFunction() | Tame():
+        case Array() | BoxedFunction() | Tame() | Shadowed():
+            return [type_]
+        case Closure() if is_opaque(cx, type_):
             return [type_]
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _):
             return [leaf for item in items for leaf in leaves(cx, item)]
@@ -89,16 +100,60 @@ def _leaf(cx: Frame, type_: Type, machine: object) -> Type:
 
 def flat(cx: Frame, value: AV, type_: Type) -> AV:
     """The machine values as a tuple."""
+    if holds_shadowed(value.type):
+        return pack(_units(cx, value, type_))
     found = leaves(cx, type_)
     return AV(Tuple(tuple(found)), value.values)
+
+
+def _units(cx: Frame, value: AV, type_: Type) -> list[AV]:
+    """The machine values, arrays with their shadows.  `type_`: the value's without shadows."""
+    if isinstance(value.type, Shadowed) or is_opaque(cx, value.type):
+        return [value]
+    if not holds_shadowed(value.type):
+        return [AV(t, (v,)) for t, v in zip(leaves(cx, type_), value.values, strict=True)]
+    if isinstance(value.type, Union) or type(value.type) is not type(type_):
+        raise _no_backpropagator(cx, type_)
+    pairs = zip(inside(value), inside_types(type_), strict=True)
+    return [unit for item, kind in pairs for unit in _units(cx, item, kind)]
+
+
+def is_opaque(cx: Frame, type_: Type) -> bool:
+    """A backpropagator, where arrays have shadows: only its own code knows which of them it captured."""
+    known = isinstance(type_, Closure) and isinstance(type_.code, Code) and type_.code.untyped.attrs.get("derivative")
+    return cx.session.shadowed and bool(known) and bool(slots(type_))
+
+
+def _no_backpropagator(cx: Frame, type_: Type) -> Exception:
+    return cx.error(f"{show(type_)} has no backpropagator in the formulation by closures, where arrays are written",
+                    "this cannot be differentiated by closures",
+                    "differentiate it in the default formulation")  # fmt: skip
 
 
 def regrouped(cx: Frame, parts: Sequence[AV], type_: Type) -> AV:
     """A value of the type from its machine values."""
     wanted = leaves(cx, type_)
+    if any(holds_shadowed(av.type) for av in parts):
+        return _of_units(cx, list(parts), type_)
     values = [coerce(cx.e, av, leaf).values if isinstance(leaf, BoxedFunction) else av.values
               for av, leaf in zip(parts, wanted, strict=True)]  # fmt: skip
     return AV(type_, tuple(v for found in values for v in found))
+
+
+def _of_units(cx: Frame, parts: list[AV], type_: Type) -> AV:
+    """A value of the first of the parts, which are used up."""
+    if isinstance(type_, Array | Shadowed) and isinstance(parts[0].type, Shadowed):
+        taken = parts.pop(0)
+        return coerce(cx.e, taken, with_array(taken.type, inner_array(type_)))
+    if is_opaque(cx, type_):
+        return parts.pop(0)
+    if inside_types(type_) and not isinstance(type_, Union):
+        return rebuilt_as(type_, [_of_units(cx, parts, item) for item in inside_types(type_)])
+    count = len(leaves(cx, type_))
+    own, parts[:] = parts[:count], parts[count:]
+    if any(holds_shadowed(part.type) for part in own):
+        raise _no_backpropagator(cx, type_)
+    return regrouped(cx, own, type_)
 
 
 def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[AV]:
@@ -111,6 +166,8 @@ def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[
     match type_:
         case Number() | Array() | Tame():
             return [_matching(cx, whole, type_)]
+        case Closure() if is_opaque(cx, type_):
+            return [whole]
         case BoxedFunction():
             return [whole]
         case Transformed(_, function, _):
@@ -183,6 +240,8 @@ def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: in
     match type_:
         case Number() | Array() | BoxedFunction() | Tame():
             return parts[0]
+        case Closure() if is_opaque(cx, type_):
+            return parts[0]
         case Transformed(_, function, _):
             return regrouped_sensitivity(cx, parts, function, level)
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
@@ -202,7 +261,7 @@ def _regrouped_items(cx: Frame, parts: Sequence[AV], items: Sequence[Type], leve
     found: list[AV] = []
     position = 0
     for item in items:
-        width = len(slots(item))
+        width = len(leaves(cx, item))
         found.append(regrouped_sensitivity(cx, parts[position : position + width], item, level))
         position += width
     return found

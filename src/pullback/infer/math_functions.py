@@ -12,7 +12,7 @@ from pullback.infer.arithmetic import binary
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pullback.infer.numbers import as_number, convert, whole
+from pullback.infer.numbers import as_number, convert, python_int, whole
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler, row_of
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV
@@ -108,7 +108,7 @@ def _float_to_int(name: str, prim: str) -> Handler:
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             av = as_number(cx, operands[0])
             if isinstance(av.type, Number) and not av.type.dtype.is_float:
-                return AV(WEAK_INT, (convert(cx, av, DType.I64),))
+                return AV(WEAK_INT, (python_int(cx, av),))
             return whole(cx, cx.e(prim, to_float(cx, av, name)))
 
         return dispatch(cx, arguments, rule)

@@ -21,13 +21,15 @@ from pullback.infer.engine import BUILTINS, Code, Frame, outside_library
 from pullback.infer.heaps import heap_of_type
 from pullback.infer.heaps import read as read_field
 from pullback.infer.imports import cell_key, imported
-from pullback.infer.lattice import depth
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT, depth
 from pullback.infer.registry import builtin_name
 from pullback.infer.sites import Changed
+from pullback.infer.static import fixed_place
 from pullback.infer.values import AV
 from pullback.prims.base import get
 from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal
 from pullback.runtime.callobject import transform_of
+from pullback.runtime.fixed import loose
 from pullback.runtime.objects import is_user_object
 from pullback.types import NONE, Builtin, Class, Closure, Constant, Member, Module, Str, Transformed, Type, slots
 
@@ -55,9 +57,15 @@ def global_value(cx: Frame, name: str) -> AV:
 
 def _guard(cx: Frame, kind: str, container: Any, key: object, value: object) -> None:
     """The code holds as long as a place holds this value.  Functions of our own prelude stay as they are."""
-    ours = kind == "global" and str(container.get("__name__")).startswith("pullback.prims.")
-    if not ours and not cx.session.held.knows(container, key):
+    if not (kind == "global" and _is_own(kind, container)) and not cx.session.held.knows(container, key):
         cx.session.guards[(id(container), key)] = Guard(kind, container, key, value)
+
+
+def _is_own(kind: str, container: Any) -> bool:
+    """Does it stand in the prelude, which nobody changes: a global, or the default of a parameter."""
+    if kind == "global":
+        return str(container.get("__name__")).startswith("pullback.prims.")
+    return kind in ("default", "keyword") and str(container.__module__).startswith("pullback.prims.")
 
 
 def captured_values(cx: Frame) -> list[AV]:
@@ -110,6 +118,9 @@ def object_value(cx: Frame, value: Any, kind: str, container: Any, key: object, 
     if holds_values(value):
         return _applied(cx, value, kind, container, key, label)
     constant = constant_type(cx, value, label)
+    if constant is None and type(value) in (int, float) and _is_own(kind, container):
+        number = WEAK_INT if type(value) is int else WEAK_FLOAT
+        return AV(number, (cx.e.constant(value, slots(number)[0]),), value)
     if constant is None:
         return _hidden(cx, value, kind, container, key, label)
     if kind and kind != "constant":
@@ -172,6 +183,9 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
         return Closure("contextlib.context", (inner,), name)
     if isinstance(value, python_types.FunctionType) and not is_foreign(value):
         return Closure(_code_of(cx, value), (), value.__name__)
+    if type(value) is np.vectorize and not (value.otypes or value.signature or value.excluded):
+        inner = constant_type(cx, value.pyfunc, name)
+        return None if inner is None else apply_to(AV(Builtin("pullback.vectorized")), [AV(inner)]).type
     if isinstance(value, Enum):
         return Member(value)
     if is_user_class(value) or is_user_exception(value):
@@ -190,6 +204,8 @@ def is_user_class(value: object) -> bool:
         return False
     made = vars(value).get("__new__")
     is_native = isinstance(made, python_types.BuiltinMethodType) and made.__self__ is value
+    if value.__module__.startswith("pullback.prims.prelude."):
+        return True
     return not is_native and value.__module__.partition(".")[0] not in ("numpy", "scipy", "pullback", "ctypes")
 
 
@@ -224,18 +240,19 @@ def function_value(cx: Frame, function: Any) -> AV:
 def hold(cx: Frame, place: Place, value: Any) -> None:
     """Let the value of a place be an input of the compilation, whether it is read or not."""
     kind, container, key = place
-    type_ = _input_type(cx, value, str(key))
-    cx.session.hidden[id(container), key] = Hidden(type_, kind, container, key)
+    where = (id(container), key)
+    type_ = fixed_place(cx, where, _input_type(cx, value, str(key)), value)
+    cx.session.hidden[where] = Hidden(type_, kind, container, key)
 
 
 def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label: str) -> AV:
-    type_ = _input_type(cx, value, label)
     where = (id(container), key)
+    type_ = fixed_place(cx, where, _input_type(cx, value, label), value)
     cx.session.hidden.setdefault(where, Hidden(type_, kind, container, key))
     machine = slots(type_)
     names = [label.rpartition(".")[2]] * len(machine)
     op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=names)
-    return AV(type_, tuple(op.results))
+    return cx.stated(AV(loose(type_), tuple(op.results)), type_)
 
 
 def _input_type(cx: Frame, value: Any, label: str) -> Type:

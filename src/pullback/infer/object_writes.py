@@ -21,7 +21,7 @@ from pullback.infer.values import AV
 from pullback.prims.exceptions import name_of
 from pullback.types import NONE, UNBOUND, Caught, Class, Closure, Failure, Module, Str, Type, show
 
-__all__ = ["OBJECTS", "assign", "delete_attribute", "set_attribute"]
+__all__ = ["OBJECTS", "SETTERS", "assign", "delete_attribute", "set_attribute"]
 
 
 def set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
@@ -38,6 +38,10 @@ def set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
 OBJECTS: dict[type[Type], Callable[[Frame, AV], AV | None]] = {}
 
 
+# How attributes of values of other types are set.
+SETTERS: dict[type[Type], Callable[[Frame, AV, str, AV], None]] = {}
+
+
 def _set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
     inner = OBJECTS[type(subject.type)](cx, subject) if type(subject.type) in OBJECTS else None
     if inner is not None:
@@ -45,7 +49,10 @@ def _set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
         return
     cls = instance_class(subject.type)
     if cls is None:
-        raise _not_writable(cx, subject.type, name)
+        if type(subject.type) not in SETTERS:
+            raise _not_writable(cx, subject.type, name)
+        SETTERS[type(subject.type)](cx, subject, name, value)
+        return
     hook = member(cx, cls, "__setattr__")
     if hook is not None and _is_frozen(cls):
         title = f"cannot assign to field '{name}'"

@@ -32,6 +32,7 @@ from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.literals import literal
 from pullback.infer.names import captured_values, constant_type, global_value, object_value
 from pullback.infer.object_writes import delete_attribute, set_attribute
+from pullback.infer.shadowed import bare
 from pullback.infer.texts import fstring
 from pullback.infer.values import AV
 from pullback.ir.node import Function, Op, Value
@@ -43,9 +44,16 @@ from pullback.types import (
     Constant,
     Module,
     Slice,
+    show,
 )  # fmt: skip
 
 __all__ = ["Inference"]
+
+
+# What reads arrays and gives nothing that has a sensitivity: shadows are nothing to it.
+_READING = frozenset({
+    "py.compare", "py.truth", "py.fstring", "py.assert", "py.raise", "py.is_sequence", "py.is_mapping",
+})  # fmt: skip
 
 
 class Inference(Frame):
@@ -61,6 +69,8 @@ class Inference(Frame):
         around, self.op = self.op, op
         try:
             operands = [self.env[v] for v in op.operands]
+            if self.session.shadowed and op.name in _READING:
+                operands = [bare(av) for av in operands]
             for value, av in zip(op.operands, operands, strict=True):
                 if generators.is_once(av.type) and not self.code.untyped.attrs.get("derivative"):
                     generators.check_once(self, op, value)
@@ -113,8 +123,14 @@ def _attribute(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return structures.attribute(cx, subject, name)
 
 
+STEADY = frozenset({
+    "math", "cmath", "numpy", "numpy.fft", "numpy.linalg", "scipy", "scipy.linalg", "scipy.special",
+})  # fmt: skip
+"""Modules whose functions and constants are taken to be what they are while compiling."""
+
+
 def module_attribute(cx: Frame, module: Any, name: str) -> AV:
-    """A constant, function or submodule of a module.  math and numpy never change; other modules are guarded."""
+    """A constant, function or submodule of a module.  Those of `STEADY` never change; other modules are guarded."""
     held = cx.session.held
     if not held.knows(vars(module), name) and not hasattr(module, name):
         raise cx.error(
@@ -122,9 +138,9 @@ def module_attribute(cx: Frame, module: Any, name: str) -> AV:
             nearest(name, dir(module), f"{module.__name__}."),
         )  # fmt: skip
     value = held.read("global", vars(module), name) if held.knows(vars(module), name) else getattr(module, name)
-    if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in ("math", "cmath", "numpy"):
+    if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in STEADY:
         return literal(cx, value)
-    if module.__name__ in ("math", "cmath", "numpy"):
+    if module.__name__ in STEADY:
         constant = constant_type(cx, value, f"{module.__name__}.{name}")
         if constant is not None:
             return AV(constant)
@@ -177,7 +193,11 @@ def _if(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     def side(holds: bool) -> Callable[[], list[AV]]:
         return lambda: _under(cx, fact, holds, lambda: cx.run(then if holds else other, [])[0])
 
-    results = cx.choose(condition.value, side(True), side(False))
+    cx.conditions.append(condition.value)
+    try:
+        results = cx.choose(condition.value, side(True), side(False))
+    finally:
+        cx.conditions.pop()
     for result, *sides in zip(results, then.results, other.results, strict=True):
         if result.type == WEAK_BOOL and not cx.dead:
             _conclude(cx, result.value, fact, *(cx.env.get(value) for value in sides))
@@ -283,8 +303,15 @@ def _call(cx: Frame, op: Op, operands: list[AV]) -> AV:
     assert isinstance(names, tuple)
     function, *arguments = operands
     count = len(arguments) - len(names)
+    if op.attrs.get("listed") and function.type not in _TAKERS:
+        raise cx.error("a generator expression for a function that hides a builtin", f"this is {show(function.type)}",
+                       "give the function another name, or write a list: [...]")  # fmt: skip
     cx.argument_values = op.operands[1:]
     return calls.call(cx, function, arguments[:count], dict(zip(names, arguments[count:], strict=True)))
+
+
+# What the front end gives the list that a generator expression makes, in its place.
+_TAKERS = tuple(Builtin(f"builtins.{name}") for name in ("tuple", "list", "sorted"))
 
 
 def _while(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:

@@ -19,7 +19,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.enums import enum_members
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.narrowing import without
-from pullback.infer.numbers import convert
+from pullback.infer.numbers import convert, python_int
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV
 from pullback.types import Builtin, Class, Constant, DType, Member, Number, Ref, Type, Union, show
@@ -111,7 +111,8 @@ def binary_method(cx: Frame, operator: str, a: AV, b: AV) -> AV | None:
         return None
     if isinstance(a.type, Number) and not a.type.weak:
         wide = DType.F64 if a.type.dtype.is_float else a.type.dtype if a.type.dtype is DType.BOOL else DType.I64
-        a = AV(Number(wide), (convert(cx, a, wide),))  # NumPy hands on what .item() gives
+        value = python_int(cx, a) if wide is DType.I64 else convert(cx, a, wide)
+        a = AV(Number(wide), (value,))  # NumPy hands on what .item() gives
     attempts: list[Attempt] = [lambda: call_special(cx, name, a, b)]
     if instance_class(a.type) is not instance_class(b.type):
         attempts.append(lambda: call_special(cx, reflected, b, a))

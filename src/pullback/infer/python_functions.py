@@ -16,7 +16,7 @@ from pullback.infer.enums import as_plain
 from pullback.infer.generators import is_pushed
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.loops import lazily, range_value
-from pullback.infer.numbers import as_number, convert, whole
+from pullback.infer.numbers import as_number, convert, python_int, whole
 from pullback.infer.protocols import call_special
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.samples import python_error
@@ -24,6 +24,7 @@ from pullback.infer.texts import parsed, text_length
 from pullback.infer.truth import constant, truth
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.types import (
+    NONE,
     Array,
     Class,
     Complex,
@@ -36,6 +37,7 @@ from pullback.types import (
     Number,
     Range,
     Ref,
+    Slice,
     Str,
     Text,
     Tuple,
@@ -93,7 +95,7 @@ def _abs(cx: Frame, av: AV) -> AV:
     if kind.dtype is DType.BOOL:
         if not kind.weak:  # NumPy's bool keeps its type, Python's is an int
             return AV(kind, av.values)
-        kind, value = WEAK_INT, convert(cx, av, DType.I64)
+        kind, value = WEAK_INT, python_int(cx, av)
     if kind.dtype.is_int and kind.weak and cx.options.checks:
         negative = cx.e("lt", value, cx.e.integer(0))
         smallest = cx.e("and_", negative, cx.e("sub_overflows", cx.e.integer(0), value))
@@ -105,7 +107,7 @@ def _int(cx: Frame, av: AV) -> AV:
     assert isinstance(av.type, Number)
     if av.type.dtype.is_float:
         return whole(cx, cx.e("trunc", av.value if av.type.dtype is DType.F64 else convert(cx, av, DType.F64)))
-    return AV(WEAK_INT, (convert(cx, av, DType.I64),), av.literal if isinstance(av.literal, int) else MISSING)
+    return AV(WEAK_INT, (python_int(cx, av),), av.literal if isinstance(av.literal, int) else MISSING)
 
 
 def _float(cx: Frame, av: AV) -> AV:
@@ -160,7 +162,7 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
             raise cx.error(f"round() of {show(av.type)} is not supported", "a number is needed",
                            _number_help("round", av.type))  # fmt: skip
         if not av.type.dtype.is_float:
-            return AV(WEAK_INT, (convert(cx, av, DType.I64),))
+            return AV(WEAK_INT, (python_int(cx, av),))
         return whole(cx, cx.e("rint", convert(cx, av, DType.F64)))
 
     return dispatch(cx, [given["number"]], one)
@@ -298,6 +300,11 @@ def _stop(cx: Frame, av: AV) -> AV:
     return AV(av.type, (cx.e("stop", av.value),)) if av.type.dtype.is_float else av
 
 
+def _discrete(cx: Frame, av: AV) -> AV:
+    assert isinstance(av.type, Number)
+    return AV(av.type, (cx.e("discrete", av.value),)) if av.type.dtype.is_float else av
+
+
 def _rint(cx: Frame, av: AV) -> AV:
     return AV(WEAK_FLOAT, (cx.e("rint", convert(cx, av, DType.F64)),))
 
@@ -307,6 +314,8 @@ def _attach(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         a, b, c = (as_number(cx, av) for av in operands)
+        if any(isinstance(av.type, Array) for av in (a, b, c)):
+            return elementwise(cx, [a, b, c], rule)
         assert isinstance(a.type, Number)
         if not a.type.dtype.is_float:
             return a
@@ -315,14 +324,23 @@ def _attach(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
     return dispatch(cx, [y, x, w], rule)
 
 
+def _slice(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """slice(stop), slice(start, stop), slice(start, stop, step)"""
+    _arity(cx, "slice", arguments, keywords, 1, 3)
+    start, stop, step = [AV(NONE), *arguments, AV(NONE)] if len(arguments) == 1 else [*arguments, AV(NONE)][:3]
+    return AV(Slice((start.type, stop.type, step.type)), (*start.values, *stop.values, *step.values))
+
+
 HANDLERS.update({name: _no_instance(name) for name in _ABSTRACT})
 HANDLERS.update({
     "builtins.abs": _on_number("abs", _abs, arrays=True),
     "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), _zero_int),
     "builtins.float": _default(_parse_refused("float", _on_number("float", _float)), _zero_float),
-    "builtins.bool": _bool, "builtins.round": _round, "builtins.len": _len, "builtins.pow": _pow,
+    "builtins.bool": _bool, "builtins.slice": _slice, "builtins.round": _round, "builtins.len": _len,
+    "builtins.pow": _pow,
     "builtins.divmod": _divmod, "builtins.range": _range, "builtins.enumerate": _lazy("enumerate", 1, 2),
     "builtins.zip": _lazy("zip", 1, 64), "builtins.reversed": _lazy("reversed", 1, 1),
-    "pullback.stop": _on_number("stop", _stop), "pullback.rint": _on_number("rint", _rint),
+    "pullback.discrete": _on_number("discrete", _discrete, arrays=True),
+    "pullback.stop": _on_number("stop", _stop, arrays=True), "pullback.rint": _on_number("rint", _rint),
     "pullback.attach": _attach,
 })  # fmt: skip

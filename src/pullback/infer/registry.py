@@ -16,6 +16,8 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from pullback.infer.engine import Frame
 from pullback.infer.values import AV
 from pullback.prims.base import REGISTRY, Prim, PublicName
@@ -55,11 +57,13 @@ def _objects() -> dict[int, str]:
         if isinstance(value, type) and issubclass(value, BaseException) and value.__name__ == name:
             found[id(value)] = f"builtins.{name}"
     found[id(NotImplemented)] = "builtins.NotImplemented"
+    found[id(Ellipsis)] = "builtins.Ellipsis"
     return found
 
 
 LIBRARIES = (
-    "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "functools", "heapq", "itertools", "operator",
+    "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "functools", "heapq", "itertools", "numpy.fft",
+    "numpy.linalg", "numpy.polynomial.polynomial", "numpy.random", "operator", "scipy.linalg", "scipy.special",
 )  # fmt: skip
 """Modules of Python's library some of whose functions are known; they are not imported for that."""
 
@@ -68,7 +72,7 @@ LIBRARIES = (
 def _library_objects(loaded: tuple[str, ...]) -> dict[int, str]:
     """As `_objects`, for modules of the library."""
     found: dict[int, str] = {}
-    for name in (*HANDLERS, *FUNCTIONS):
+    for name in (*_rows(), *HANDLERS, *FUNCTIONS):
         module, _, attribute = name.rpartition(".")
         value = getattr(sys.modules[module], attribute, None) if module in loaded else None
         if value is not None:
@@ -89,6 +93,8 @@ def builtin_name(value: Any) -> str | None:
     found = _library_objects(tuple(name for name in LIBRARIES if name in sys.modules)).get(id(value))
     if found is not None:
         return found
+    if isinstance(value, np.dtype) and value.isnative and value.kind in "biufc":
+        return f"dtype.{value.name}"
     if isinstance(value, FunctionType):
         marked = value.__dict__.get("__pullback_builtin__")
         return str(marked) if marked is not None else None

@@ -13,7 +13,8 @@ from typing import Any
 
 from pullback.diagnostic import CompileError, Diagnostic, Span
 from pullback.infer.engine import Code
-from pullback.infer.heaps import kind_of
+from pullback.infer.heaps import heap_of_type, kind_of
+from pullback.prims.prelude.random_generator import Generator
 from pullback.runtime.closures import FunctionMaker, TransformMaker
 from pullback.types import (
     BoxedFunction,
@@ -63,6 +64,8 @@ def objects_behind(types: Iterable[Type], name: str, span: Span) -> list[tuple[T
                 waiting += _captured(type_)
             case Ref() if kind_of(type_) not in _RETURNED:
                 raise _refused(type_, name, span)
+            case Ref() if (heap := heap_of_type(type_)) is not None and heap.python is Generator:
+                raise _generator_refused(name, span)
             case _ if isinstance(type_, _KEPT):
                 raise _refused(type_, name, span)
     return found
@@ -112,6 +115,15 @@ def _named(name: str) -> Any:
     for part in rest.split("."):
         found = getattr(found, part, None)
     return found
+
+
+def _generator_refused(name: str, span: Span) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            f"{name}() returns a random generator", span, "compiled code cannot hand this to Python",
+            "make it with np.random.default_rng outside and pass it as an argument: its state is written back",
+        )
+    )  # fmt: skip
 
 
 def _refused(type_: Type, name: str, span: Span) -> CompileError:

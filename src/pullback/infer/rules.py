@@ -10,50 +10,46 @@ Each is a function of untyped IR made once per operation and types; J of it, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pullback.analysis.alias import written_parameters
 from pullback.infer.adapted import adapted
 from pullback.infer.binding import bind, pack_tuple
 from pullback.infer.calls import call, call_bound
+from pullback.infer.changes import is_found, refuse_aliases, refuse_stores, writes_to_given
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Branch, Code, Frame
 from pullback.infer.heaps import heap_of
 from pullback.infer.lattice import family_of
 from pullback.infer.lifted import Lifted
-from pullback.infer.machine_values import leaves
-from pullback.infer.made import back_function, function, preset
+from pullback.infer.made import back_function, function
 from pullback.infer.pushes import collecting, reject_pushed
 from pullback.infer.registry import HANDLERS, prelude, row_of
 from pullback.infer.sensitivities import sensitive, unboxed
+from pullback.infer.shadowed import holds_shadowed, stripped, tracks
+from pullback.infer.sites import ShadowsWanted
+from pullback.infer.statements import statement_code
 from pullback.infer.stored import cells_of, keeps_floats
-from pullback.infer.values import AV, MISSING, items_of
+from pullback.infer.values import AV, items_of
+from pullback.infer.wholes import as_whole, key_of, with_shadows
 from pullback.ir.build import Builder
-from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
 from pullback.prims.prelude import FUNCTIONS
 from pullback.types import (
-    ArrayRef,
     BoxedFunction,
     Builtin,
     Closure,
-    Constant,
     Dict,
     Iterator,
     List,
     Never,
-    Number,
     Ref,
-    Slice,
-    Str,
-    Table,
-    Tuple,
     Type,
     Union,
 )  # fmt: skip
 
-__all__ = ["TARGETS", "apply_with_back", "as_whole", "derived", "with_back"]
+__all__ = ["TARGETS", "apply_with_back", "derived", "with_back"]
 
 # What stands for calls of functions of derivative types, and of builtins by name: a code and its operands.
 Target = Callable[[Frame, AV, Sequence[AV], tuple[str, ...]], tuple[Code, list[AV]] | None]
@@ -73,6 +69,8 @@ def with_back(
         code = attributes["code"]
         assert isinstance(code, Code)
         return apply_with_back(cx, code, operands, order)
+    if operation == "py.statement":
+        return _statement(cx, attributes, operands, order)
     if operation == "py.stepped":
         return _stepped(cx, attributes, operands[0], order)
     if operation == "py.push":
@@ -88,7 +86,7 @@ def with_back(
         found = _display(cx, operation, attributes, operands, order)
         if found is not None:
             return found
-    elif not any(sensitive(av.type) for av in operands):
+    elif not any(sensitive(av.type) or holds_shadowed(av.type) for av in operands):
         return _unless_stored(cx, operation, attributes, operands, order, count)
     if operation not in _DISPLAYS and any(isinstance(av.type, Union) for av in operands):
         whole = dispatch(
@@ -116,6 +114,20 @@ def _called(
     return [whole, *backs]
 
 
+def _statement(cx: Frame, attributes: Mapping[str, object], operands: Sequence[AV], order: int) -> list[AV]:
+    """A statement as a whole."""
+    op = attributes["statement"]
+    assert isinstance(op, Op)
+    code = statement_code(cx, op, operands, order)
+    if isinstance(code, Branch):
+        nothing = AV(Closure(_nothing(cx, len(operands)), (), "back"))
+        results = _spliced(cx, code)
+        return [] if cx.dead else [*results, *[nothing] * order]
+    found = apply_with_back(cx, code, operands, order)
+    count = len(op.results)
+    return [*items_of(found[0]), *found[1:]] if count != 1 and found else found
+
+
 def _stepped(cx: Frame, attributes: Mapping[str, object], subject: AV, order: int) -> list[AV]:
     """What a loop steps through."""
     loop = attributes["loop"]
@@ -123,7 +135,8 @@ def _stepped(cx: Frame, attributes: Mapping[str, object], subject: AV, order: in
     code = collecting(cx, subject, loop)
     if code is None and isinstance(subject.type, Ref | Iterator):
         reject_pushed(cx, subject)
-    if code is None and not sensitive(subject.type):  # to begin may move what is stored
+    known = sensitive(subject.type) or holds_shadowed(subject.type)
+    if code is None and not known:  # to begin may move what is stored
         return _unless_stored(cx, "py.stepped", {}, [subject], order, 1)
     return apply_with_back(cx, _same(cx) if code is None else code, [subject], order)
 
@@ -145,7 +158,7 @@ def derived(cx: Frame, code: Code, order: int) -> Code:
         found = session.codes.get(key)
         if found is None:
             made = session.backward.transform(code.untyped)
-            found = replace(code, untyped=made, primal=code.primal or code)
+            found = replace(code, untyped=made, primal=code.primal or code, level=code.level + 1)
             session.codes[key] = found
         code = found
     return code
@@ -203,10 +216,15 @@ def _alive(cx: Frame, results: list[AV], order: int) -> list[AV]:
 
 def _call_closure(
     cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...], order: int, *, bound: bool
-) -> list[AV]:
-    """A call of a Python function: of J of it, if each parameter is given by one operand in turn."""
+) -> list[AV] | None:
+    """A call of a Python function: of J of it, if each parameter is given by one operand in turn.
+
+    None of one with a derivative rule of its own.
+    """
     assert isinstance(callee.type, Closure) and isinstance(callee.type.code, Code)
     code = callee.type.code
+    if code.stated is not None:
+        return None  # an operation as a whole, whose adjoint is its own rule
     if code.untyped.attrs.get("generator"):
         return _kept(cx, callee, arguments, names, order)
     parameters = code.untyped.attrs["parameters"]
@@ -256,7 +274,8 @@ def _unless_stored(
 ) -> list[AV]:
     """The operation itself, if it touches no cell that may have a sensitivity."""
     branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, count) or [AV(Never())] * count)
-    if not branch.dead and keeps_floats(cx, branch):
+    fresh = cx.session.shadowed and any(tracks(av.type) for av in branch.results) and not is_found(branch)
+    if not branch.dead and (fresh or keeps_floats(cx, branch)):
         return _by_type(cx, operation, attributes, operands, order, count)
     results = _spliced(cx, branch)
     nothing = AV(Closure(_nothing(cx, len(operands)), (), "back"))
@@ -339,122 +358,42 @@ def _nothing(cx: Frame, count: int) -> Code:
 def _by_type(
     cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], order: int, count: int
 ) -> list[AV]:
-    params = [_fresh(cx, av) for av in operands]
+    below = [stripped(av, order) for av in operands]
+    params = [_fresh(cx, av) for av in below]
     branch = cx.branch(lambda: _perform(cx, operation, attributes, params, count) or [AV(Never())] * count)
     if branch.dead:
-        return _directly(cx, operation, attributes, operands, order, count)
+        return _directly(cx, operation, attributes, below, order, count)
     stored = keeps_floats(cx, branch)
     if not stored:
-        _refuse_writes(cx, branch, params)
-    if not stored and not any(sensitive(av.type) for av in branch.results):
-        return _directly(cx, operation, attributes, operands, order, count)
+        refuse_stores(cx, branch, params)
+    writes = writes_to_given(cx, branch, params)
+    if writes and not cx.session.shadowed:
+        raise ShadowsWanted
+    if not (stored or writes) and not any(sensitive(av.type) for av in branch.results):
+        return _directly(cx, operation, attributes, below, order, count)
     place = cx.span if any(op.name in ("check", "call") for op in branch.block.walk()) else None
-    key = ("operation", place, cells_of(branch), *_key(cx, operation, attributes, operands))
+    key = ("operation", cx.session.shadowed, place, cells_of(branch), *key_of(cx, operation, attributes, below))
     code = cx.session.codes.get(key)
     if code is None:
         lifted = Lifted(cx, operation, params, branch).function()
         if lifted is not None:
             code = cx.session.codes[key] = Code(lifted, {})
         else:
-            _refuse_writes(cx, branch, params)
-            code = cx.session.codes[key] = as_whole(cx, operation, attributes, operands, count)
+            refuse_stores(cx, branch, params)
+            code = as_whole(cx, operation, attributes, below, count)
+            if cx.session.shadowed:
+                refuse_aliases(cx, branch, params, writes=writes)
+                code = with_shadows(cx, code, len(below))
+            cx.session.codes[key] = code
     found = apply_with_back(cx, code, operands, order)
     return [*items_of(found[0]), *found[1:]] if count != 1 and found else found
 
 
-def _key(
-    cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV]
-) -> tuple[Hashable, ...]:
-    """What the code of an operation depends on: types, and what is written as a literal."""
-    literals = tuple(repr(av.literal) if av.literal is not MISSING else None for av in operands)
-    items = tuple(repr(cx.literals.get(v)) for av in operands for v in av.values)
-    stated = tuple(sorted(attributes.items(), key=lambda item: item[0]))
-    return operation, stated, tuple(av.type for av in operands), literals, items
-
-
 def _fresh(cx: Frame, av: AV) -> AV:
-    """A parameter of the same type that is written as the same literals."""
+    """A parameter of the same type that is written as the same literals, or known to be the same numbers."""
     fresh = cx.fresh(av.type)
     for old, new in zip(av.values, fresh.values, strict=True):
+        cx.definitions.alias(new, old)
         if old in cx.literals:
             cx.literals[new] = cx.literals[old]
     return AV(av.type, fresh.values, av.literal)
-
-
-def _refuse_writes(cx: Frame, branch: Branch, params: Sequence[AV]) -> None:
-    """Writes to what the operation is given would go unnoticed by backpropagators."""
-    ops = list(branch.block.walk())
-    tables = any(isinstance(v.type, Table) for op in ops for v in op.operands)
-    if tables or any(isinstance(av.type, Ref) for av in params):
-        raise cx.error("what is stored here has no backpropagator in the formulation by closures",
-                       "of objects, lists and dicts only the numbers have one", _HELP)  # fmt: skip
-    given = [v for av in params for v in av.values]
-    if not any(isinstance(v.type, ArrayRef) for v in given) or not any("write" in op.prim.effects for op in ops):
-        return
-    function = Function("operation", Block(given, branch.block.ops, [v for av in branch.results for v in av.values]))
-    if written_parameters(_reached(cx, function))[function.name].written:
-        raise cx.error("a change of what was there before has no backpropagator in the formulation by closures",
-                       "this writes to memory", _HELP)  # fmt: skip
-
-
-def _reached(cx: Frame, function: Function) -> Program:
-    """The function with what it calls, as far as that is inferred."""
-    known = {spec.name: spec.function for spec in cx.session.order}
-    found, pending = {function.name: function}, [function]
-    while pending:
-        for op in pending.pop().body.walk():
-            callee = known.get(str(op.attrs.get("callee")))
-            if callee is not None and callee.name not in found:
-                found[callee.name] = callee
-                pending.append(callee)
-    return Program(found, function.name)
-
-
-# ------------------------------------------------------------------------------------------- operations as a whole
-
-
-def as_whole(
-    cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], count: int
-) -> Code:
-    """The operation as one function; its backpropagator is its own adjoint (`py.back_of`)."""
-    key = ("whole", cx.span, *_key(cx, operation, attributes, operands))
-    if key in cx.session.codes:
-        return cx.session.codes[key]
-    for av in operands:
-        leaves(cx, av.type)  # refuse what has no sensitivity here
-    params = [Value(None, f"x{i}") for i in range(len(operands))]
-    builder = Builder(Block(params), cx.span)
-    given = [_baked(cx, builder, av, param) for av, param in zip(operands, params, strict=True)]
-    op = builder.append_untyped(get(operation), given, attrs=dict(attributes), results=count)
-    results = op.results if count == 1 else builder.append_untyped(get("py.tuple"), op.results).results
-    primal = function(operation.removeprefix("py."), params, builder, results)
-
-    params = [Value(None, f"x{i}") for i in range(len(operands))]
-    outer = Builder(Block(params), cx.span)
-    code = preset(cx, key, primal, outer.block)
-    value = outer.append_untyped(get("py.apply"), params, attrs={"code": code}).result
-    inside, given_back = [Value(None, v.name) for v in params], Value(None, "d")
-    back = Builder(Block([*inside, given_back]), cx.span)
-    found = back.append_untyped(get("py.back_of"), [*inside, given_back], attrs={"code": code})
-    back.block.results = found.results
-    undo = back_function(primal.name, back.block, tuple(v.name for v in inside))
-    closure = outer.append_untyped(get("py.closure"), params, attrs={"function": undo}).result
-    outer.block.results = [outer.append_untyped(get("py.tuple"), [value, closure]).result]
-    return code
-
-
-def _baked(cx: Frame, builder: Builder, av: AV, param: Value) -> Value:
-    """The operand, with what is written as a literal written again: it may have to be known while compiling."""
-    literal = cx.literal_of(av) if isinstance(av.type, Number | Constant | Str) else None
-    if isinstance(literal, bool | int | float | str):
-        return builder.append_untyped(get("py.const"), (), attrs={"value": literal}).result
-    if isinstance(av.type, Slice | Tuple) and av.values:
-        if isinstance(av.type, Tuple) and av.type.python is not None:
-            return param
-        items: list[Value] = []
-        for index, item in enumerate(items_of(av)):
-            inner = builder.append_untyped(get("py.part"), [param], attrs={"index": index}).result
-            items.append(_baked(cx, builder, item, inner))
-        name = "py.slice" if isinstance(av.type, Slice) else "py.tuple"
-        return builder.append_untyped(get(name), items).result
-    return param

@@ -34,6 +34,7 @@ from pullback.types import (
     Iterator,
     List,
     Number,
+    Shadowed,
     Slice,
     Tame,
     Transformed,
@@ -84,6 +85,8 @@ def sensitive(type_: Type) -> bool:
             return sensitive(function)
         case BoxedFunction():
             return True
+        case Shadowed():
+            return False  # its elements have, in the shadow
         case Union(kinds):
             return any(map(sensitive, kinds))
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _):
@@ -297,8 +300,8 @@ def _add_boxes(cx: Frame, a: AV, b: AV) -> AV:
 
 def filled(cx: Frame, sensitivity: AV, value: AV) -> AV:
     """Zeros in the shape of the value, where it holds arrays and the sensitivity is zero."""
-    if not any(isinstance(slot, ArrayRef) and is_float(slot) for slot in slots(value.type)):
-        return sensitivity
+    if cx.session.shadowed or not any(isinstance(slot, ArrayRef) and is_float(slot) for slot in slots(value.type)):
+        return sensitivity  # where arrays have shadows, they have no sensitivity as values
     if isinstance(sensitivity.type, Union):
         return dispatch(cx, [sensitivity], lambda cx, one: filled(cx, one[0], value))
     match value.type:

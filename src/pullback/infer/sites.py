@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from pullback.ir.node import Function, Op, Value
 from pullback.types import Closure, Dict, Iterator, List, Transformed, Tuple, Type, Union, rebuilt
 
-__all__ = ["OTHER", "Changed", "changing", "like_sites", "sites_in", "without_sites"]
+__all__ = ["OTHER", "Changed", "ShadowsWanted", "changing", "like_sites", "sites_in", "without_sites"]
 
 CHANGERS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "popleft", "appendleft", "update",
@@ -30,6 +30,10 @@ class Changed(Exception):
     def __init__(self, sites: Iterable[Hashable]) -> None:
         super().__init__()
         self.sites = frozenset(sites)
+
+
+class ShadowsWanted(Exception):
+    """A program that is differentiated by closures writes to arrays: in its derivatives these get shadows."""
 
 
 def sites_in(types: Sequence[Type]) -> frozenset[Hashable]:

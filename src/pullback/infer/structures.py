@@ -13,6 +13,7 @@ from pullback.infer.advice import nearest
 from pullback.infer.complexes import complex_of, halves
 from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
+from pullback.infer.dtypes import dtype_value, of_dtype
 from pullback.infer.elementwise import TOO_BIG, array_sizes, product
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
@@ -25,7 +26,7 @@ from pullback.infer.values import AV, items_of
 from pullback.infer.views import array_element, array_of
 from pullback.ir.node import Value
 from pullback.prims.prelude import FUNCTIONS
-from pullback.runtime.layout import NUMPY_SCALARS
+from pullback.runtime.layout import COMPLEX_SCALARS, NUMPY_SCALARS
 from pullback.types import (
     Array,
     Builtin,
@@ -44,11 +45,13 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["ATTRIBUTES", "attribute", "restrict", "unpack", "without"]
+__all__ = ["ATTRIBUTES", "GETTERS", "attribute", "restrict", "unpack", "without"]
 
 ARRAY_METHODS = (
     "sum", "mean", "prod", "max", "min", "argmax", "argmin", "any", "all", "var", "std", "dot", "copy", "item",
-    "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "squeeze", "fill", "clip", "round",
+    "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "squeeze", "fill", "clip", "round", "swapaxes",
+    "repeat", "take", "put", "choose", "compress", "nonzero", "tolist", "conj", "conjugate",
+    "cumsum", "cumprod", "sort", "argsort", "partition", "argpartition", "searchsorted",
 )  # fmt: skip
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")
 _PYTHON_KINDS: dict[type[Type], type] = {Array: np.ndarray, List: list, Tuple: tuple, Dict: dict, Str: str, Text: str}
@@ -56,11 +59,14 @@ _PYTHON_NUMBERS: dict[DType, type] = {DType.BOOL: bool, DType.I64: int, DType.F6
 _ATTRIBUTE_HELP: dict[type, str] = {
     str: "bytes and the rarer methods of strings are not known: return the string and do it outside",
 }
-_DTYPE_NAMES = {DType.BOOL: "bool_", DType.I32: "int32", DType.I64: "int64", DType.F32: "float32", DType.F64: "float64"}
 
 
 # Attributes of values of other types, by type; modules of this room that know such types put themselves here.
 ATTRIBUTES: dict[type[Type], Callable[[Frame, AV, str], AV]] = {}
+
+
+# Attributes of arrays that another module of this room knows.
+GETTERS: dict[str, Callable[[Frame, AV], AV]] = {}
 
 
 def attribute(cx: Frame, subject: AV, name: str) -> AV:
@@ -82,8 +88,12 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
         case Number(dtype, weak):
             if name == "real" and dtype is not DType.BOOL:
                 return subject
+            if not weak and (found := _scalar_attribute(cx, subject, name)) is not None:
+                return found
             if name == "dtype" and not weak:
-                return AV(Builtin(f"numpy.{_DTYPE_NAMES[dtype]}"))
+                return dtype_value(np.dtype(NUMPY_SCALARS[dtype]))
+        case Builtin() if (known := of_dtype(cx, subject.type, name)) is not None:
+            return known
         case Complex():
             return complex_attribute(cx, subject, name)
         case Str() | Text() if f"str.{name}" in HANDLERS or f"str.{name}" in FUNCTIONS:
@@ -105,9 +115,11 @@ def complex_attribute(cx: Frame, subject: AV, name: str) -> AV:
         return real if name == "real" else imag
     if name == "conjugate" or (name == "conj" and not _is_python(real.type)):
         return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
+    if name == "dtype" and isinstance(real.type, Array | Number) and not _is_python(real.type):
+        return dtype_value(np.dtype(COMPLEX_SCALARS[real.type.dtype]))
     if not isinstance(real.type, Array):
         raise _no_attribute(cx, subject.type, name)
-    if name == "T":
+    if name in ("T", "mT", "flat"):
         return complex_of(attribute(cx, real, name), attribute(cx, imag, name))
     if name in ARRAY_METHODS:
         return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
@@ -149,14 +161,34 @@ def _array_attribute(cx: Frame, av: AV, type_: Array, name: str) -> AV | None:
     if name == "size":
         return AV(WEAK_INT, (_element_count(cx, av),))
     if name == "dtype":
-        return AV(Builtin(f"numpy.{_DTYPE_NAMES[type_.dtype]}"))
+        return dtype_value(np.dtype(NUMPY_SCALARS[type_.dtype]))
     if name == "T":
         perm = tuple(reversed(range(type_.rank)))
         view = cx.e("view_transpose", av.value, perm=perm)
         return array_of(view, type_, tuple(reversed(type_.ones)), perm=perm)
     if name in ARRAY_METHODS:
         return AV(Closure(f"ndarray.{name}", (type_,), f"ndarray.{name}"), av.values)
+    getter = GETTERS.get(name)
+    return None if getter is None else getter(cx, av)
+
+
+def _scalar_attribute(cx: Frame, av: AV, name: str) -> AV | None:
+    """What numbers of NumPy have in common with arrays."""
+    assert isinstance(av.type, Number)
+    if name in ("ndim", "size"):
+        return AV(WEAK_INT, (cx.e.integer(int(name == "size")),), int(name == "size"))
+    if name == "shape":
+        return AV(Tuple(()))
+    if name == "T":
+        return av
+    if name in _SCALAR_METHODS:
+        return AV(Closure(f"ndarray.{name}", (av.type,), f"ndarray.{name}"), av.values)
     return None
+
+
+_SCALAR_METHODS = (
+    "item", "astype", "sum", "mean", "prod", "max", "min", "round", "clip", "conj", "conjugate", "any", "all",
+)  # fmt: skip
 
 
 def _element_count(cx: Frame, av: AV) -> Value:

@@ -4,8 +4,7 @@
     v, dv = jvp{wrt: (), tables: (T)}(x, t')             ->      v, dv = jvp{wrt: (1)}(x, t, t')
 
 The tangent of a table is its twin as well.  The gradient by a table is its twin: the same rows, of what carries
-derivatives.  A function that does not use the table has a gradient of zeros.  What a twin has for an array is the
-shadow of the array that a row held last, so a function that puts other arrays into rows it was given is refused.
+derivatives.  A function that does not use the table has a gradient of zeros.
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pullback.analysis.cells import cell_writes
-from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims.base import Emitter
-from pullback.types import ArrayRef, Machine, Table, is_float
+from pullback.types import Machine, is_float
 
-__all__ = ["Tables", "reject_replaced", "resolve", "twin_layout", "twin_name"]
+__all__ = ["Tables", "resolve", "twin_layout", "twin_name"]
 
 
 def twin_name(name: str) -> str:
@@ -62,8 +59,6 @@ def _request(op: Op, names: tuple[str, ...], e: Emitter, tables: Tables, mapping
         layouts[twin_name(name)] = [twin_layout(tuple(layouts[name][0]))]
     places = [tables.place(str(op.attrs["callee"]), name) for name in names]
     op.attrs["wrt"] = (*wrt, *(place for place in places if place is not None))
-    if op.name != "jvp":
-        op.attrs["by_tables"] = tuple(place for place in places if place is not None)
     if op.name == "jvp":  # the last operands are the tangents of tables
         first = len(op.operands) - len(names)
         op.operands[first:] = [v for v, place in zip(op.operands[first:], places, strict=True) if place is not None]
@@ -74,24 +69,3 @@ def _request(op: Op, names: tuple[str, ...], e: Emitter, tables: Tables, mapping
                 op.results.remove(result)
                 mapping[result] = made = e("table", name=twin_name(name))
                 e.op("table_rows", made, e("table_length", tables.own[name]))
-
-
-def reject_replaced(program: Program) -> None:
-    """Guard: no function whose gradient by tables is wanted puts other arrays into rows that it is given."""
-    found = [(op, op.attrs.pop("by_tables")) for function in program.functions.values() for op in function.body.walk()
-             if "by_tables" in op.attrs]  # fmt: skip
-    facts = cell_writes(program, [str(op.attrs["callee"]) for op, _ in found]) if found else {}
-    for op, places in found:
-        assert isinstance(places, tuple)
-        callee = str(op.attrs["callee"])
-        params = program.functions[callee].body.params
-        for place, column in facts[callee].rewritten:
-            table = params[place].type
-            if place in places and isinstance(table, Table):
-                slot = program.layouts[table.name][0][column]
-                if isinstance(slot, ArrayRef) and slot.dtype.is_float:
-                    raise CompileError(Diagnostic(
-                        "the gradient by arrays in lists and trees, of a function that replaces them, is not supported",
-                        op.span, "this function puts other arrays into the objects that it is given",
-                        "keep the new arrays in variables or in new objects",
-                    ))  # fmt: skip

@@ -18,7 +18,7 @@ from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, python_int
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV, MISSING, coerce, items_of
 from pullback.ir.node import Op, Value
@@ -52,7 +52,10 @@ __all__ = [
 
 TEXT = Text()
 _WEAK = {DType.F64: "d", DType.I64: "i", DType.BOOL: "b"}
-_STRONG = {DType.F64: "D", DType.F32: "f", DType.I64: "I", DType.I32: "j", DType.BOOL: "B"}
+_STRONG = {
+    DType.F64: "D", DType.F32: "f", DType.F16: "e", DType.BOOL: "B", DType.I8: "g", DType.I16: "h", DType.I32: "j",
+    DType.I64: "I", DType.U8: "u", DType.U16: "v", DType.U32: "U", DType.U64: "V",
+}  # fmt: skip
 _SAMPLES: dict[str, Any] = {"d": 1.5, "i": 1, "b": True, "t": "x"}
 _NO_INDEX = "string index out of range"
 
@@ -346,7 +349,7 @@ def repeated_text(cx: Frame, text: AV, times: AV) -> AV:
     """text * times"""
     count = as_number(cx, times)
     literal = cx.literal_of(times)
-    return call_text(cx, "repeat", [text, AV(WEAK_INT, (convert(cx, count, DType.I64),), literal)], TEXT)
+    return call_text(cx, "repeat", [text, AV(WEAK_INT, (python_int(cx, count),), literal)], TEXT)
 
 
 _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -384,7 +387,7 @@ def text_item(cx: Frame, text: AV, index: AV) -> AV:
     if not isinstance(number.type, Number) or not number.type.dtype.is_int:
         raise cx.error(f"string indices must be integers, not {show(index.type)}", "this is no index",
                        raised=("TypeError", f"string indices must be integers, not '{show(index.type)}'"))  # fmt: skip
-    k, size = convert(cx, number, DType.I64), text_length(cx, text).value
+    k, size = python_int(cx, number), text_length(cx, text).value
     inside = cx.e("and_", cx.e("lt", k, size), cx.e("ge", k, cx.e("neg", size)))
     if cx.options.boundscheck:
         cx.check(inside, "IndexError", _NO_INDEX)
@@ -406,7 +409,7 @@ def text_slice(cx: Frame, text: AV, index: AV) -> AV:
             continue
         number = as_number(cx, part)
         literal = cx.literal_of(part)
-        bounds.append(AV(WEAK_INT, (convert(cx, number, DType.I64),), literal))
+        bounds.append(AV(WEAK_INT, (python_int(cx, number),), literal))
         given += "1"
     return call_text(cx, "slice", [text, *bounds], TEXT, given)
 
@@ -569,7 +572,7 @@ def _ord(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 def _chr(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     number = as_number(cx, arguments[0])
-    k = convert(cx, number, DType.I64)
+    k = python_int(cx, number)
     inside = cx.e("and_", cx.e("ge", k, cx.e.integer(0)), cx.e("lt", k, cx.e.integer(0x110000)))
     cx.check(inside, "ValueError", "chr() arg not in range(0x110000)")
     return call_text(cx, "chr", [AV(WEAK_INT, (k,), cx.literal_of(number))], TEXT)

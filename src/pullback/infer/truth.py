@@ -9,17 +9,19 @@ from pullback.infer.comparisons import Logic, compare_objects, is_constant_union
 from pullback.infer.complexes import complex_compare, complex_truth
 from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
+from pullback.infer.dtypes import is_dtype, numpy_dtype
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.enums import as_plain
 from pullback.infer.lattice import WEAK_BOOL
-from pullback.infer.numbers import as_number, compared, convert, promote
+from pullback.infer.numbers import as_number, compare_numbers, python_int
 from pullback.infer.protocols import object_truth
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import COMPARE, python_error
 from pullback.infer.texts import compare_texts, contains_text, text_length
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
+from pullback.runtime.fixed import is_static
 from pullback.types import (
     NONE,
     Array,
@@ -83,6 +85,8 @@ def _truth(cx: Frame, av: AV) -> AV:
     if (found := object_truth(cx, av)) is not None:
         return found
     av = as_plain(cx, av)
+    if is_static(av.type) and (known := cx.number_of(av)) is not None:
+        return constant(bool(known))
     match av.type:
         case Constant():
             return av
@@ -116,6 +120,8 @@ def negate(cx: Frame, av: AV) -> AV:
     """not av, for a truth value."""
     if isinstance(av.type, Constant):
         return constant(not av.type.value)
+    if (known := cx.number_of(av)) is not None:
+        return constant(not known)
     result = cx.e("not_", av.value)
     fact = cx.facts.get(av.value)
     if fact is not None:
@@ -193,6 +199,9 @@ def _static_equality(a: AV, b: AV) -> bool | None:
             return x == y
         case (Member(x), Member(y)):
             return x == y
+    if is_dtype(a.type) or is_dtype(b.type):
+        one, other = numpy_dtype(a.type), numpy_dtype(b.type)
+        return one is not None and other is not None and one == other
     if isinstance(a.type, _KNOWN) and isinstance(b.type, _KNOWN):
         return a.type == b.type
     return None
@@ -200,13 +209,11 @@ def _static_equality(a: AV, b: AV) -> bool | None:
 
 def _compare_numbers(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     assert isinstance(a.type, Number) and isinstance(b.type, Number)
-    x, y = cx.literal_of(a), cx.literal_of(b)
-    if isinstance(x, int) and isinstance(y, int) and not isinstance(x, bool) and not isinstance(y, bool):
+    x, y = (cx.number_of(av) if is_static(av.type) and av.type.weak else None for av in (a, b))  # type: ignore[union-attr]
+    if x is not None and y is not None:
         return constant(bool(_INTS[operator](x, y)))  # a.ndim == 2 picks its branch while compiling
-    kind = a.type if a.type == b.type else compared(promote(a.type, b.type), (a, b))
     weak = a.type.weak and b.type.weak
-    values = convert(cx, a, kind.dtype), convert(cx, b, kind.dtype)
-    return AV(Number(DType.BOOL, weak), (cx.e(_COMPARE[operator], *values),))
+    return AV(Number(DType.BOOL, weak), (compare_numbers(cx, _COMPARE[operator], a, b),))
 
 
 def _compare_sequences(cx: Frame, operator: str, a: AV, b: AV, m: int, n: int) -> AV:
@@ -279,7 +286,7 @@ def _contains_in_steps(cx: Frame, container: AV, item: AV) -> AV:
     number = as_number(cx, item)
     if isinstance(container.type, Range) and isinstance(number.type, Number) and not number.type.dtype.is_float:
         start, count, step = container.values
-        away = cx.e("sub", convert(cx, number, DType.I64), start)
+        away = cx.e("sub", python_int(cx, number), start)
         k = cx.e("floordiv", away, step)
         inside = cx.e("and_", cx.e("ge", k, cx.e.integer(0)), cx.e("lt", k, count))
         return AV(WEAK_BOOL, (cx.e("and_", inside, cx.e("eq", cx.e("mul", k, step), away)),))

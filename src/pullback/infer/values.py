@@ -35,6 +35,7 @@ from pullback.types import (
     Number,
     Ref,
     Scalar,
+    Shadowed,
     Slice,
     Str,
     Table,
@@ -50,7 +51,8 @@ from pullback.types import (
     slots,
 )  # fmt: skip
 
-__all__ = ["AV", "MISSING", "choose_value", "coerce", "items_of", "members", "narrow", "zero"]
+__all__ = ["AV", "MISSING", "choose_value", "coerce", "items_of", "members", "narrow", "pair_of_shadowed",
+           "zero"]  # fmt: skip
 
 MISSING = object()  # AV.literal of a value that is not written as a literal
 
@@ -85,6 +87,13 @@ def items_of(av: AV) -> list[AV]:
         items.append(AV(type_, av.values[position : position + width]))
         position += width
     return items
+
+
+def pair_of_shadowed(av: AV) -> tuple[AV, AV]:
+    """The array and its shadow."""
+    assert isinstance(av.type, Shadowed)
+    half = len(slots(av.type.primal))
+    return AV(av.type.primal, av.values[:half]), AV(av.type.shadow, av.values[half:])
 
 
 def members(av: AV) -> list[AV]:
@@ -165,6 +174,9 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
             parts = (AV(real, av.values[:half]), AV(source.imag, av.values[half:]))
             found = [coerce(e, part, wanted) for part, wanted in zip(parts, (first, second), strict=True)]
             return AV(target, tuple(value for part in found for value in part.values))
+        case Shadowed(), Shadowed(primal, shadow):
+            pair = zip(pair_of_shadowed(av), (primal, shadow), strict=True)
+            return AV(target, tuple(v for one, wanted in pair for v in coerce(e, one, wanted).values))
         case Caught(), Caught():
             return AV(target, av.values)
         case Ref(), Ref():

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pullback.infer.engine import Frame
+from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL, known_ones
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number, python_int
+from pullback.infer.static import static_items
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Slice, Tuple, show
+from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Ref, Slice, Tuple, show
 
 __all__ = [
     "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "holds_scalar_arrays",
@@ -46,7 +48,7 @@ def integer(cx: Frame, index: AV) -> Value:
     if not isinstance(index.type, Number) or index.type.dtype.is_float:
         help = "convert with int(...)" if isinstance(index.type, Number) else ""
         raise cx.error(f"an index must be an int, not {show(index.type)}", "ints, slices and arrays of them are", help)
-    return convert(cx, index, DType.I64)
+    return python_int(cx, index)
 
 
 def checked_index(cx: Frame, index: AV, size: Value, exception: str, message: str, *payload: Value) -> Value:
@@ -64,7 +66,8 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
     An ellipsis that stands for no axis stays: a[0, ...] of a 1-D array is a view, not an element.
     """
     assert isinstance(subject.type, Array)
-    parts = items_of(index) if isinstance(index.type, Tuple) else [index]
+    several = isinstance(index.type, Tuple) or (isinstance(index.type, Ref) and kind_of(index.type) == "tuple")
+    parts = static_items(cx, index, "an index") if several else [index]
     parts = [as_number(cx, part) if isinstance(part.type, Array) else part for part in parts]
     for part in parts:
         if isinstance(part.type, Constant) or part.type in (WEAK_BOOL, Number(DType.BOOL, False)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pullback.diagnostic import InternalError
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.filling import copy as copy_array
@@ -111,9 +112,15 @@ class Walk(Numbering):
         """The heaps with floats."""
         return [owner for owner in map(self.owner, self.heaps) if columns_of(owner)]
 
+    def _twins_of(self, twins: Sequence[Value]) -> dict[Heap, Value]:
+        tables = self.tables()
+        if len(tables) != len(twins):  # the call told more of what heaps hold; inference starts again with that
+            raise InternalError("heaps came to hold floats while a function was inferred")
+        return dict(zip(tables, twins, strict=True))
+
     def take_twins(self, cx: Frame, twins: Sequence[Value], copy: Walk) -> None:
         """The floats of copies from twins of the tables."""
-        by_heap = dict(zip(self.tables(), twins, strict=True))
+        by_heap = self._twins_of(twins)
         for heap in self.heaps:
             owner = self.owner(heap)
             if owner in by_heap:
@@ -121,7 +128,7 @@ class Walk(Numbering):
 
     def give_twins(self, cx: Frame, twins: Sequence[Value], tangents: Walk) -> None:
         """The floats of tangents, which have the same structure, into twins of the tables."""
-        by_heap = dict(zip(self.tables(), twins, strict=True))
+        by_heap = self._twins_of(twins)
         for heap in self.heaps:
             owner = self.owner(heap)
             cx.check(cx.e("eq", self.count(heap), tangents.count(heap)), "ValueError", UNLIKE)

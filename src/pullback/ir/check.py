@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import misfit
 from pullback.ir.show import show_function
 from pullback.types import BOOL, I64, Machine
 
@@ -19,9 +20,11 @@ def check_program(program: Program, stage: str = "") -> None:
 
 
 def check_function(function: Function, stage: str = "", program: Program | None = None) -> None:
-    """Each value defined once, before use, in scope; op results typed as the primitive says."""
+    """Each value defined once, before use, in scope; op results typed as the primitive says; rules fit functions."""
     try:
         _Checker(program).block(function.body, set())
+        if program is not None and (wrong := misfit(function, program)):
+            raise _IllFormed(wrong)
     except _IllFormed as error:
         where = f" after {stage}" if stage else ""
         raise InternalError(f"{function.name}{where}: {error}", show_function(function, source=False)) from None

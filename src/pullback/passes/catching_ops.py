@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pullback.analysis.raises import Site, failure_of, members_of, plain_site, with_cause
 from pullback.ir.node import Block, Function, Op, Value
+from pullback.ir.rule import RULE, rule_of
 from pullback.ir.walk import count_ops
 from pullback.passes.catching import SITE, Landing, Raised, Sites, State, is_raised, machine, zeros
 from pullback.passes.catching_loops import Loops
@@ -43,7 +45,15 @@ class Body(Loops):
         if self.outer:
             results += self.state_values(e, state, self.keys(self.outer))
         block.results = results
-        return Function(name, block, function.span, function.attrs)
+        return Function(name, block, function.span, function.attrs | self._rule(function))
+
+    def _rule(self, function: Function) -> dict[str, object]:
+        """A function that returns the state has a derivative rule whose functions return it too."""
+        rule = rule_of(function)
+        if rule is None or not self.outer:
+            return {}
+        versions = {old: self.plan.version(old, self.outer) for old in (rule.jvp, rule.forward) if old is not None}
+        return {RULE: replace(rule.renamed(versions), states=len(self.keys(self.outer)))}
 
     def op(self, e: Emitter, op: Op, state: State, caught: Sites) -> None:
         match op.name:

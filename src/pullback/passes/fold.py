@@ -23,7 +23,13 @@ from collections.abc import Callable
 import numpy as np
 
 from pullback.ir.node import Function, Op, Program, Value
-from pullback.passes.signs import has_no_negative_zero, is_finite, is_nonnegative, is_positive
+from pullback.passes.signs import (
+    has_no_negative_zero,
+    is_finite,
+    is_finite_cast,
+    is_nonnegative,
+    is_positive,
+)
 from pullback.passes.walker import Constant, Rule, Walker
 from pullback.prims import REGISTRY, Prim
 from pullback.prims.base import Elementary
@@ -78,8 +84,8 @@ def _is_float(value: Value) -> bool:
 def _wrapped(number: int, type_: object) -> int:
     """The int as the dtype holds it."""
     assert isinstance(type_, Scalar)
-    bits = type_.dtype.bytes * 8
-    return (number + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+    low, high = type_.dtype.limits
+    return (number - low) % (high - low + 1) + low
 
 
 def _constant_last(walker: Walker, op: Op) -> Constant | None:
@@ -157,6 +163,10 @@ def _sub(walker: Walker, op: Op) -> Value | None:
     return None
 
 
+_LARGE = {DType.F64: 1e308, DType.F32: 1e38, DType.F16: 3e4}  # no number below overflows
+_EXPONENTS = {DType.F64: 1000, DType.F32: 100, DType.F16: 10}
+
+
 def _is_scale(number: Constant) -> bool:
     """A power of two that does not make numbers smaller: multiplying by it rounds nothing."""
     return math.isfinite(number) and abs(number) >= 1 and math.frexp(abs(number))[0] == 0.5
@@ -191,8 +201,7 @@ def _scale_twice(walker: Walker, x: Value, first: Constant, second: Constant) ->
         return walker.emit("mul", (x, walker.constant(_wrapped(int(first) * int(second), x.type), x.type)), x.type)
     assert isinstance(x.type, Scalar)
     product = float(first) * float(second)
-    single = x.type.dtype is DType.F32
-    if _is_scale(first) and abs(second) >= 1 and math.isfinite(product) and (not single or abs(product) < 1e38):
+    if _is_scale(first) and abs(second) >= 1 and abs(product) < _LARGE[x.type.dtype]:
         return walker.emit("mul", (x, walker.constant(product, x.type)), x.type)
     return None
 
@@ -213,7 +222,7 @@ def _has_exact_reciprocal(number: Constant, model: Value) -> bool:
     """A power of two whose reciprocal the dtype holds in full: dividing and multiplying round the same number."""
     assert isinstance(model.type, Scalar)
     fraction, exponent = math.frexp(abs(number))
-    return fraction == 0.5 and abs(exponent) < (100 if model.type.dtype is DType.F32 else 1000)
+    return fraction == 0.5 and abs(exponent) < _EXPONENTS[model.type.dtype]
 
 
 def _div(walker: Walker, op: Op) -> Value | None:
@@ -250,7 +259,8 @@ def _neg(walker: Walker, op: Op) -> Value | None:
 
 def _abs(walker: Walker, op: Op) -> Value | None:
     (x,) = op.operands
-    if walker.definition(x, "abs") is not None and _is_float(x):
+    assert isinstance(x.type, Scalar)
+    if x.type.dtype.is_unsigned or (walker.definition(x, "abs") is not None and _is_float(x)):
         return x
     if (minus := walker.definition(x, "neg")) is not None:
         return walker.emit("abs", (minus.operands[0],), x.type)
@@ -453,8 +463,10 @@ def _select_bool(walker: Walker, condition: Value, x: Value, y: Value) -> Value 
 
 # What a chain source -> middle keeps of every source value.
 _WIDENING = {
-    (DType.BOOL, DType.I32), (DType.BOOL, DType.I64), (DType.BOOL, DType.F32), (DType.BOOL, DType.F64),
-    (DType.I32, DType.I64), (DType.I32, DType.F64), (DType.F32, DType.F64),
+    (source, middle) for source in DType for middle in DType
+    if source is not middle and middle is not DType.BOOL and np.can_cast(NUMPY_DTYPES[source], NUMPY_DTYPES[middle])
+    and (source.is_float or not middle.is_float or source.bytes < middle.bytes)
+    and (source, middle) != (DType.U32, DType.F64)  # shorter ints are made of a float by way of int32
 }  # fmt: skip
 
 
@@ -493,7 +505,7 @@ def _classify(walker: Walker, op: Op) -> Value | None:
     maker, source = inner.prim.name, inner.operands[0]
     if maker in _SAME_CLASS:
         return walker.emit(name, (source,), BOOL)
-    if maker == "cast" and not _is_float(source):
+    if maker == "cast" and is_finite_cast(inner):
         return walker.boolean(name == "isfinite")
     if maker in _NEVER_INFINITE and name == "isinf":
         return walker.boolean(False)

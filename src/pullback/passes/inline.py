@@ -6,13 +6,14 @@
       return v
 
 Ops keep the spans of the function they come from.  A function is inlined where it is small or the caller stays within a
-bound, so code grows at most to that bound; one marked `outlined` never is, nor is a call marked `checkpoint`.  `prune`
-drops functions that the entry does not reach.
+bound, so code grows at most to that bound; one marked `outlined` never is, nor one with a derivative rule (until it has
+been differentiated), nor is a call marked `checkpoint`.  `prune` drops functions that the entry does not reach.
 """
 
 from __future__ import annotations
 
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import mentioned_by_rule, rule_of
 from pullback.ir.walk import clone_ops, count_ops
 
 __all__ = ["prune", "run"]
@@ -34,7 +35,7 @@ def prune(program: Program) -> None:
         name = waiting.pop()
         if name not in reached and name in program.functions:
             reached.add(name)
-            waiting += _callees(program.functions[name])
+            waiting += [*_callees(program.functions[name]), *mentioned_by_rule(program.functions[name])]
     program.functions = {name: f for name, f in program.functions.items() if name in reached}
 
 
@@ -110,6 +111,8 @@ class _Body:
         inliner = self.inliner
         function = inliner.program.functions.get(name)
         if function is None or function.attrs.get("outlined") or op.attrs.get("checkpoint"):
+            return False
+        if rule_of(function) is not None:
             return False
         recursive = self.decided.get(name)
         if recursive is None:

@@ -330,6 +330,9 @@ class Layouts:
             return
         fixed = 1 if op.name == "for" else 0
         inits = op.operands[fixed:]
+        for group in zip(op.results, *(block.params[fixed:] for block in op.blocks), strict=True):
+            if not self._uneven.isdisjoint(group):  # all stand for one variable of the program
+                self._uneven.update(group)
         entered: dict[Block, list[Object | None]] = {}
         for block in op.blocks:
             self._positions.append(0)  # parameters belong to the block
@@ -391,6 +394,6 @@ def _shown(op: Op, grid: Any, numbers: list[int | None]) -> Any:
         case "view_reshape":
             return grid.reshape(known) if int(np.prod(known, dtype=np.int64)) == grid.size else None
         case "view_diagonal":
-            return np.diagonal(grid)
+            return np.diagonal(grid, axis1=-2, axis2=-1)
         case _:
             return grid

@@ -25,7 +25,8 @@ __all__ = ["Carrier", "Exit", "Survey", "Token"]
 _BORROWING: dict[str, frozenset[int] | None] = {
     "array_size": None, "array_get": None, "array_inc": None, "array_swap": None, "array_same": None,
     "array_overlap": None, "array_contiguous": None, "array_fits": None, "elementwise": None, "matmul": None,
-    "matmul_inc": None, "let_go": None, "buffer_get": None, "buffer_inc": None, "buffer_put": frozenset({0}),
+    "lapack": None, "matmul_inc": None, "let_go": None, "buffer_get": None, "buffer_inc": None,
+    "buffer_put": frozenset({0}),
 }  # fmt: skip
 
 _SHELVED = ("buffer_put", "buffer_get", "free")

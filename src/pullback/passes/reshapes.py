@@ -21,8 +21,9 @@ from enum import Enum
 
 from pullback.analysis.alias import Aliases, record_links, written_parameters
 from pullback.analysis.effects import VIEWS, is_reference
-from pullback.diagnostic import CompileError, Diagnostic
+from pullback.diagnostic import CompileError, Diagnostic, Span
 from pullback.ir.node import Block, Function, Op, Program, Value
+from pullback.ir.rule import mentioned_by_rule
 from pullback.ir.walk import clone_function
 from pullback.passes import inline
 from pullback.prims import get
@@ -90,6 +91,7 @@ def _followed(program: Program) -> set[str]:
     waiting: list[str] = []
     for name, function in program.functions.items():
         calls[name] = {str(op.attrs["callee"]) for op in function.body.walk() if "callee" in op.attrs}
+        calls[name].update(mentioned_by_rule(function))
         waiting += [str(op.attrs["callee"]) for op in function.body.walk() if op.name in _REQUESTS]
     found: set[str] = set()
     while waiting:
@@ -124,7 +126,8 @@ class _Judge:
     def verdict(self, op: Op, followed: bool) -> _Verdict:
         """The verdict on a reshape; `followed`: the function is differentiated."""
         source, result = self.side(op.operands[0]), self.side(op.result)
-        told = (source.escapes and result.escapes) or self.seen(op, source, result) or self.seen(op, result, source)
+        both = source.escapes and result.escapes and not op.attrs.get("spread")
+        told = both or self.seen(op, source, result) or self.seen(op, result, source)
         if not told:
             return _Verdict.SETTLED
         strided = any(isinstance(v.type, ArrayRef) and not v.type.contiguous for v in source.origins)
@@ -190,7 +193,14 @@ def _rewrite(block: Block, verdicts: list[_Verdict]) -> None:
             continue
         verdict = verdicts[int(str(op.attrs[_SITE]))]
         e = Emitter(block, op.span)
-        if verdict is _Verdict.SETTLED:
+        if op.attrs.get("spread"):
+            if verdict is not _Verdict.SETTLED:
+                raise _is_copy(op)
+            if op.attrs.get("flat"):
+                _settled(e, op)
+            else:
+                e.block.ops.append(_copying(op.operands[0], op.operands[1:], op.result, op.span))
+        elif verdict is _Verdict.SETTLED:
             _settled(e, op)
         elif op.attrs["foreign"]:
             raise _order_unknown(op)
@@ -244,11 +254,24 @@ def _copied(e: Emitter, array: Value) -> Value:
     """A contiguous copy."""
     type_ = _type(array)
     sizes = [e("array_size", array, axis=axis) for axis in range(type_.rank)]
-    param = Value(Scalar(type_.dtype))
-    attrs: dict[str, object] = {"rank": type_.rank, "outputs": ("new",), "targets": 0}
-    fresh = ArrayRef(type_.dtype, type_.rank, True)
+    op = _copying(array, sizes, Value(ArrayRef(type_.dtype, type_.rank, True)), e.span)
+    e.block.ops.append(op)
+    return op.result
+
+
+def _copying(array: Value, sizes: Sequence[Value], result: Value, span: Span) -> Op:
+    """The op that copies an array, broadcast to the sizes."""
+    param = Value(Scalar(_type(array).dtype))
+    attrs: dict[str, object] = {"rank": len(sizes), "outputs": ("new",), "targets": 0}
     block = Block([param], [], [param])
-    return e.append(get("elementwise"), [*sizes, array], attrs=attrs, blocks=[block], types=[fresh]).result
+    return Op(get("elementwise"), [*sizes, array], [result], attrs, [block], span)
+
+
+def _is_copy(op: Op) -> CompileError:
+    title = "compiled code copies elements here that NumPy shows in a view, and a write would tell"
+    return CompileError(
+        Diagnostic(title, op.span, "one of the two is written later", "write np.array(...) around this for a copy")
+    )
 
 
 def _order_unknown(op: Op) -> CompileError:

@@ -12,7 +12,7 @@ from pullback.ir.node import Block, Program, Value
 
 __all__ = ["run"]
 
-_MARKS = frozenset({"stop", "attach"})
+_MARKS = frozenset({"stop", "attach", "discrete"})
 
 
 def run(program: Program) -> None:

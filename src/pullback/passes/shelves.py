@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.analysis.effects import VIEWS, elementwise_targets
-from pullback.analysis.overlap import Overlap
+from pullback.analysis.overlap import Origins, Overlap
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_ops, defined, substitute
 from pullback.passes.filled import MAKERS, copied, fill, sizes_made
@@ -325,9 +325,25 @@ class _Carried:
 
     def only_reads(self, views: set[Value]) -> bool:
         """Does no trip write to the array it is given, or to what the first one is given by another name."""
-        targets = [op.operands[0] for op in self.body.walk() if op.name in _WRITERS]
-        targets += [t for op in self.body.walk() if op.name == "elementwise" for t in elementwise_targets(op)]
+        targets = [target for op in self.body.walk() for target in _targets(op)]
         return not any(target in views or self.shelves.overlap.meet(target, self.start) for target in targets)
+
+    def is_settled(self, puts: Sequence[Op]) -> bool:
+        """Is nothing written from the loop on to the first array or the last, which the rows only hold copies of.
+
+        They are other names of what is fetched later.
+        """
+        users, yields, loop = self.shelves.users, self.shelves.yields, self.loop
+        result = loop.results[self.place]
+        if self.is_private() and result not in users and result not in yields:
+            return True
+        function = self.shelves.function
+        origins = Origins(function)
+        rows = origins.of(self.start) | {self.new}
+        passed = {inner for op in self.block.ops[: self.block.ops.index(loop) + 1] for inner in _with_inner(op)}
+        targets = {t for op in function.body.walk() if op not in passed for t in _targets(op)}
+        written = {origin for target in targets for origin in origins.of(target)}
+        return not any(self.shelves.overlap.meet(a, b) for a in written for b in rows)
 
     def same_sizes(self, sizes: Sequence[Value]) -> bool:
         """Has the first array the sizes of the others."""
@@ -356,6 +372,8 @@ class _Carried:
             if not all(_can_follow(shelves, put, self.old, inside) for put in old):
                 return
             if not all(_can_follow(shelves, put, self.new, inside) for put in new):
+                return
+            if not self.is_settled(puts):
                 return
         table = e("array_empty", e("add", trips, one) if puts else e.integer(2), *sizes, dtype=_dtype(self.new))
         copied(e, self.start, sizes, shelves.row(e, table, zero))
@@ -405,6 +423,17 @@ class _Carried:
 
 def _holds(outer: Op, op: Op) -> bool:
     return any(inner is op for block in outer.blocks for inner in block.walk())
+
+
+def _with_inner(op: Op) -> list[Op]:
+    return [op, *(inner for block in op.blocks for inner in block.walk())]
+
+
+def _targets(op: Op) -> list[Value]:
+    """The arrays that an op writes."""
+    if op.name == "elementwise":
+        return elementwise_targets(op)
+    return op.operands[:1] if op.name in _WRITERS else []
 
 
 def _parity(e: Emitter, number: Value) -> Value:

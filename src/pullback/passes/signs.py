@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from pullback.ir.node import Value
+from pullback.ir.node import Op, Value
 from pullback.passes.walker import Walker
-from pullback.types import Scalar
+from pullback.types import DType, Scalar
 
-__all__ = ["has_no_negative_zero", "is_finite", "is_nonnegative", "is_positive"]
+__all__ = ["has_no_negative_zero", "is_finite", "is_finite_cast", "is_nonnegative", "is_positive"]
 
 _NONNEGATIVE = frozenset({"abs", "exp", "exp2", "cosh", "hypot", "sqrt", "acos"})
 _NO_NEGATIVE_ZERO = frozenset({"abs", "exp", "exp2", "cosh", "hypot"})
@@ -88,6 +88,14 @@ def has_no_negative_zero(walker: Walker, value: Value, depth: int = DEPTH) -> bo
     return name == "select" and all(has_no_negative_zero(walker, v, depth - 1) for v in operands[1:])
 
 
+def is_finite_cast(op: Op) -> bool:
+    """Is this a conversion of ints none of which is beyond the floats."""
+    source, to = op.operands[0].type, op.results[0].type
+    if not isinstance(source, Scalar) or source.dtype.is_float or not isinstance(to, Scalar):
+        return False
+    return to.dtype is not DType.F16 or source.dtype.limits[1] < 2**15
+
+
 def is_finite(walker: Walker, value: Value, depth: int = DEPTH) -> bool:
     """Is the float neither infinite nor nan."""
     number = walker.constant_of(value)
@@ -97,8 +105,7 @@ def is_finite(walker: Walker, value: Value, depth: int = DEPTH) -> bool:
     if op is None or depth == 0:
         return False
     if op.prim.name == "cast":
-        source = op.operands[0].type
-        return isinstance(source, Scalar) and not source.dtype.is_float
+        return is_finite_cast(op)
     if op.prim.name == "select":
         return all(is_finite(walker, v, depth - 1) for v in op.operands[1:])
     return op.prim.name in ("neg", "abs") and is_finite(walker, op.operands[0], depth - 1)

@@ -24,7 +24,7 @@ from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.passes.fold import SCALAR_RULES
 from pullback.passes.structure import STRUCTURE_RULES
 from pullback.passes.walker import Walker
-from pullback.types import BOOL, I32, I64, Scalar
+from pullback.types import BOOL, Scalar
 
 __all__ = ["SPECULATIVE", "run"]
 
@@ -42,6 +42,10 @@ SPECULATIVE = frozenset({
 })  # fmt: skip
 _MOST_OPS = 6
 _MOST_SELECTS = 3
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value.type, Scalar) and value.type.dtype.is_int
 
 
 class _Simplifier(Walker):
@@ -215,7 +219,7 @@ class _Simplifier(Walker):
     def speculative(self, op: Op) -> bool:
         if op.name == "mul":
             factor = self.constant_of(op.operands[1])
-            return op.results[0].type in (I32, I64) or (factor is not None and math.isfinite(factor))
+            return _is_int(op.results[0]) or (factor is not None and math.isfinite(factor))
         return op.name in SPECULATIVE
 
     def counted(self, op: Op) -> None:

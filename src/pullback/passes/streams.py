@@ -59,6 +59,8 @@ class _Streams(Fuser):
             between = block.ops[block.ops.index(made) + 1 : position]
             if any(isinstance(v.type, Scalar) and v in reader.operands for v in made.results):
                 continue  # a sum is known only after the last element
+            if not set(made.results).isdisjoint(elementwise_targets(reader)):
+                continue  # what the reader adds to must be there before it
             same = made.operands[: _rank(made)] == reader.operands[: _rank(reader)]
             if not same or self.too_big(made, reader):
                 continue

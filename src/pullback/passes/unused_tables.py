@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pullback.ir.node import Function, Op, Program
+from pullback.ir.rule import mentioned_by_rule, rule_of
 from pullback.types import Table
 
 __all__ = ["run"]
@@ -39,7 +40,7 @@ def _requests(function: Function) -> Iterator[Op]:
 
 def _used(program: Program, tables: set[Place]) -> set[Place]:
     """The parameters that an op looks into, here or in what is called."""
-    used: set[Place] = set()
+    used = _of_rules(program, tables)
     passed: dict[Place, set[Place]] = {}
     for name, function in program.functions.items():
         number = {v: i for i, v in enumerate(function.body.params) if (name, i) in tables}
@@ -59,6 +60,13 @@ def _used(program: Program, tables: set[Place]) -> set[Place]:
         used |= new
         waiting += new
     return used
+
+
+def _of_rules(program: Program, tables: set[Place]) -> set[Place]:
+    """Those of functions with a derivative rule, and of the rule's, all of which are given the same tables."""
+    ruled = [(name, f) for name, f in program.functions.items() if rule_of(f) is not None]
+    names = {member for name, function in ruled for member in (name, *mentioned_by_rule(function))}
+    return {(name, place) for name, place in tables if name in names}
 
 
 def _drop_operands(op: Op, places: list[int]) -> None:

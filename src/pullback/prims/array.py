@@ -16,8 +16,9 @@
     p = array_contiguous(a)                        bool: is it contiguous, whatever its type says
     p = array_fits(a, n, ...)                      bool: do strides exist with which it has this shape
     v = reshape{whole, foreign, readonly}(a, n, ...)   what NumPy's reshape gives: a view where there can be one (whole:
-                                                   where it is contiguous), a copy elsewhere; see `passes.reshapes`
-    v = view_diagonal(a)                           the main diagonal of a 2-D array
+                                                   where it is contiguous), a copy elsewhere; with the attribute spread
+                                                   a copy broadcast to the sizes; see `passes.reshapes`
+    v = view_diagonal(a)                           the main diagonal of the last two axes, as the last axis
     v = view_relax(a)                              the same array, its type no longer says that it is contiguous
     p = array_overlap(a, b)                        bool: may they share memory (their address ranges meet)
     p = array_same(a, b)                           bool: do they share their first element's address
@@ -141,9 +142,9 @@ def _fits(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
 
 def _view_diagonal(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     array = _array(operands[0])
-    if array.rank != 2:
-        raise TypeError("a 2-D array is needed")
-    return (ArrayRef(array.dtype, 1, False),)
+    if array.rank < 2:
+        raise TypeError("an array of two axes at least is needed")
+    return (ArrayRef(array.dtype, array.rank - 1, False),)
 
 
 def _view_relax(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:

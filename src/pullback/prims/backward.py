@@ -25,6 +25,16 @@
     v = py.prim{..., memory: (heap, path)}(row, ...)     the same on a table or one of its twins (`ad.stored`)
     py.twins{path, zero}() where twins of zeros are made, or (zero) cleared
     y = py.stepped{loop}(x)                        what a loop steps through: a list of what a generator gives, or x
+    In programs that write to arrays these are pairs of the array and its shadow (`infer.shadowed`, `ad.arrays`):
+    p = py.primal(a)       s = py.shadow(a)        a = py.shadowed(p, s)
+    y = py.dressed{order}(x)       x with a shadow of zeros for each array in it, in code of `order` derivatives
+    t = py.shadows(x)      the shadows of all arrays in x, in the structure of its sensitivity; of such a tree too
+    py.increased(t, u)     the arrays of t += those of u           py.cleared(t)     zeros in all arrays of t
+    u = py.numbers(t)      a sensitivity without its arrays        y = py.copied(x)  x with its arrays copied
+    y = py.bare(x)         x without any shadow, for what only reads
+    py.fresh(y, x...)      guard: y is new memory
+    r... = py.statement{ops, free, outs, itself}(x..., [self])      statements as a whole, `try`: of what they read from
+                           around (free) to what is read later (outs); itself: they mention py.self
     r = py.push(f, x..., consumer, state)          the call of a generator function with what consumes it
     y = py.as_made{places}(x..., y)                a list or dict: which of its items each operand is, or None
 
@@ -48,7 +58,8 @@ NAMES = (
     "with_back", "prim", "back_of", "zero", "sum", "part", "injected", "environment", "opened", "is_environment",
     "filled", "seed", "gradient_like", "cotangent", "flat", "regrouped", "flat_sensitivity", "regrouped_sensitivity",
     "function_of", "apply", "derived", "arity", "kept", "twins", "as_made",
-    "stepped", "push",
+    "stepped", "push", "primal", "shadow", "shadowed", "dressed", "shadows", "increased", "cleared", "numbers",
+    "copied", "bare", "fresh", "statement",
 )  # fmt: skip
 
 
@@ -71,6 +82,8 @@ def lift(builder: Builder, op: Op, values: Mapping[Value, Value]) -> list[Value]
     }  # fmt: skip
     if table is not None:
         attrs["memory"] = (table.name, ())
+    if op.name == "elementwise":
+        attrs["block"] = op.blocks[0]
     builder.span = op.span if op.span.line else builder.span
     operands = [values[v] for v in given]
     return builder.append_untyped(get("py.prim"), operands, attrs=attrs, results=len(op.results)).results

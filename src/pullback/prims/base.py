@@ -19,8 +19,8 @@ from pullback.ir.node import Block, Op, Value
 from pullback.types import BOOL, F64, I64, DType, Machine, Scalar
 
 __all__ = [
-    "NOT_DIFFERENTIABLE", "REGISTRY", "Elementary", "Emitter", "Linear", "Partial", "Prim", "PublicName", "array_types",
-    "get", "register",
+    "NOT_DIFFERENTIABLE", "REGISTRY", "Elementary", "Emitter", "Linear", "Partial", "Prim", "PublicName", "Refused",
+    "array_types", "get", "register",
 ]  # fmt: skip
 
 Attrs = Mapping[str, object]
@@ -35,8 +35,16 @@ class Partial:
     strong: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """In place of a partial that has no formula: differentiating by the operand is a CompileError."""
+
+    title: str
+    help: str
+
+
 # Partials(emit, op) -> one entry per operand; None means no derivative with respect to that operand.
-Partials = Callable[["Emitter", Op], Sequence[Partial | float | None]]
+Partials = Callable[["Emitter", Op], Sequence[Partial | Refused | float | None]]
 
 
 @dataclass(frozen=True, slots=True)

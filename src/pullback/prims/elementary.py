@@ -58,10 +58,10 @@ def _factored_root(e: Emitter, x: Value, sign: float) -> Value:
 def _unary(
     name: str, impl: Callable[..., Any], rule: Rule | str, *, strong: bool = False, math_name: str | None = "",
     numpy_name: str | None = "", overflow: bool = False, samples: str = "real", doc: str = "",
-    lower: str | Elementary | None = None,
+    lower: str | Elementary | None = None, scipy: str | None = None,
 ) -> Prim:  # fmt: skip
     """A row of one float operand.  Public names default to the primitive's own; None leaves one out."""
-    public: list[PublicName] = []
+    public = [PublicName(f"scipy.special.{scipy}", "ufunc")] if scipy else []
     if math_name is not None:
         public.append(PublicName(f"math.{math_name or name}", "math", overflow))
     if numpy_name is not None:
@@ -129,15 +129,17 @@ def _digamma(e: Emitter, x: Value, y: Value) -> Value:
 
 UNARY = (
     _unary("exp", np.exp, lambda e, x, y: y, strong=True, overflow=True),
-    _unary("exp2", np.exp2, lambda e, x, y: _scale(e, LOG2, y), strong=True, overflow=True),
-    _unary("expm1", np.expm1, lambda e, x, y: _plus(e, y, 1.0), strong=True, overflow=True),
+    _unary("exp2", np.exp2, lambda e, x, y: _scale(e, LOG2, y), strong=True, overflow=True, scipy="exp2"),
+    _unary("expm1", np.expm1, lambda e, x, y: _plus(e, y, 1.0), strong=True, overflow=True, scipy="expm1"),
     _unary("log", np.log, lambda e, x, y: _quotient(e, 1.0, x), strong=True, samples="positive", math_name=None),
     _unary("log2", np.log2, lambda e, x, y: _quotient(e, 1.0 / LOG2, x), strong=True, samples="positive"),
     _unary("log10", np.log10, lambda e, x, y: _quotient(e, 1.0 / LOG10, x), strong=True, samples="positive"),
-    _unary("log1p", np.log1p, lambda e, x, y: _quotient(e, 1.0, _plus(e, x, 1.0)), strong=True, samples="positive"),
+    _unary("log1p", np.log1p, lambda e, x, y: _quotient(e, 1.0, _plus(e, x, 1.0)), strong=True, samples="positive",
+           scipy="log1p"),
     _unary("sqrt", np.sqrt, lambda e, x, y: _quotient(e, 0.5, y), strong=True, samples="positive",
            lower="call {T} @llvm.sqrt.{t}({T} {0})"),
-    _unary("cbrt", np.cbrt, lambda e, x, y: _quotient(e, 1.0 / 3.0, _square(e, y)), strong=True, samples="positive"),
+    _unary("cbrt", np.cbrt, lambda e, x, y: _quotient(e, 1.0 / 3.0, _square(e, y)), strong=True, samples="positive",
+           scipy="cbrt"),
     _unary("sin", np.sin, lambda e, x, y: e("cos", x)),
     _unary("cos", np.cos, lambda e, x, y: e("neg", e("sin", x))),
     _unary("tan", np.tan, lambda e, x, y: _one_plus_square(e, y), strong=True),
@@ -154,10 +156,12 @@ UNARY = (
            numpy_name="arccosh", samples="above one"),
     _unary("atanh", np.arctanh, lambda e, x, y: _quotient(e, 1.0, _one_minus_square(e, x)), strong=True,
            numpy_name="arctanh", samples="unit"),
-    _unary("erf", _by_math(math.erf), lambda e, x, y: _gaussian(e, x, 1.0), numpy_name=None),
-    _unary("erfc", _by_math(math.erfc), lambda e, x, y: _gaussian(e, x, -1.0), numpy_name=None),
+    _unary("erf", _by_math(math.erf), lambda e, x, y: _gaussian(e, x, 1.0), numpy_name=None,
+           scipy="erf"),
+    _unary("erfc", _by_math(math.erfc), lambda e, x, y: _gaussian(e, x, -1.0), numpy_name=None,
+           scipy="erfc"),
     _unary("gamma", _gamma_impl, lambda e, x, y: e("mul", y, _digamma(e, x, y)), strong=True, overflow=True,
-           numpy_name=None, samples="positive"),
+           numpy_name=None, samples="positive", scipy="gamma"),
     _unary("lgamma", _lgamma_impl, _digamma, strong=True, overflow=True, numpy_name=None, samples="positive"),
     _unary("floor", np.floor, NOT_DIFFERENTIABLE, math_name=None, lower="call {T} @llvm.floor.{t}({T} {0})"),
     _unary("ceil", np.ceil, NOT_DIFFERENTIABLE, math_name=None, lower="call {T} @llvm.ceil.{t}({T} {0})"),

@@ -28,8 +28,8 @@ from pullback.prims.base import (
 )  # fmt: skip
 from pullback.types import BOOL, DType, Machine, Scalar
 
-FLOATS = (DType.F64, DType.F32)
-INTS = (DType.I64, DType.I32)
+FLOATS = (DType.F64, DType.F32, DType.F16)
+INTS = (DType.I64, DType.I32, DType.I16, DType.I8, DType.U64, DType.U32, DType.U16, DType.U8)
 NUMBERS = FLOATS + INTS
 
 
@@ -201,6 +201,14 @@ INT_MOD = """{z} = icmp eq {T} {1}, 0
 {r1} = add {T} {r}, {d}
 {r2} = select i1 {adj}, {T} {r1}, {T} {r}
 select i1 {u}, {T} 0, {T} {r2}"""
+UINT_FLOORDIV = """{z} = icmp eq {T} {1}, 0
+{d} = select i1 {z}, {T} 1, {T} {1}
+{q} = udiv {T} {0}, {d}
+select i1 {z}, {T} 0, {T} {q}"""
+UINT_MOD = """{z} = icmp eq {T} {1}, 0
+{d} = select i1 {z}, {T} 1, {T} {1}
+{r} = urem {T} {0}, {d}
+select i1 {z}, {T} 0, {T} {r}"""
 # CPython's float_divmod: fmod, then adjust the sign; the quotient is rounded to the nearest whole number.
 FLOAT_MOD = """{r} = call {T} @pb.fmod.{t}({T} {0}, {T} {1})
 {nz} = fcmp une {T} {r}, 0.0
@@ -233,12 +241,20 @@ FLOAT_FLOORDIV = """{r} = call {T} @pb.fmod.{t}({T} {0}, {T} {1})
 {f3} = select i1 {isz}, {T} {sz}, {T} {f2}
 {dz} = fcmp oeq {T} {1}, 0.0
 select i1 {dz}, {T} {quot}, {T} {f3}"""
+# A product of halves is exact in double.
+HALF_FMA = """{a} = fpext half {0} to double
+{b} = fpext half {1} to double
+{d} = fpext half {2} to double
+{p} = fmul double {a}, {b}
+{r} = fadd double {p}, {d}
+fptrunc double {r} to half"""
 # As NumPy: the second operand where both are zeros; nan if either is.  llvm.maximum orders zeros and costs more.
 MAXIMUM = """{c} = fcmp ogt {T} {0}, {1}
 {m} = select i1 {c}, {T} {0}, {T} {1}
 {n} = fcmp uno {T} {0}, {0}
 select i1 {n}, {T} {0}, {T} {m}"""
 MINIMUM = MAXIMUM.replace("ogt", "olt")
+HALF_MAXIMUM, HALF_MINIMUM = MAXIMUM.replace("ogt", "oge"), MAXIMUM.replace("ogt", "ole")  # the first of two zeros
 
 
 def _powi_impl(x: np.generic, n: int) -> object:
@@ -276,12 +292,15 @@ ARITHMETIC = (
     Prim(name="neg", doc="-x", infer=same(NUMBERS, 1), impl=lambda x: -x, derivative=_partials(-1.0),
          lower={"float": "fneg {T} {0}", "int": "sub {T} 0, {0}"}, public=ufunc("negative")),
     Prim(name="fma", doc="x * y + z with one rounding", infer=same(FLOATS, 3), impl=_fma_impl,
-         derivative=_fma, lower={"float": "call {T} @llvm.fma.{t}({T} {0}, {T} {1}, {T} {2})"}),
+         derivative=_fma,
+         lower={"f16": HALF_FMA, "float": "call {T} @llvm.fma.{t}({T} {0}, {T} {1}, {T} {2})"}),
     Prim(name="floordiv", doc="x // y: Python's floor; 0 for an int divided by 0", infer=same(NUMBERS, 2),
-         impl=lambda x, y: np.floor_divide(x, y), lower={"float": FLOAT_FLOORDIV, "int": INT_FLOORDIV},
+         impl=lambda x, y: np.floor_divide(x, y),
+         lower={"float": FLOAT_FLOORDIV, "int": INT_FLOORDIV, "uint": UINT_FLOORDIV},
          public=ufunc("floor_divide"), samples="nonzero"),
     Prim(name="mod", doc="x % y: the sign of y; 0 for an int modulo 0", infer=same(NUMBERS, 2),
-         impl=lambda x, y: np.remainder(x, y), derivative=_floor_mod, lower={"float": FLOAT_MOD, "int": INT_MOD},
+         impl=lambda x, y: np.remainder(x, y), derivative=_floor_mod,
+         lower={"float": FLOAT_MOD, "int": INT_MOD, "uint": UINT_MOD},
          public=(*ufunc("mod"), *ufunc("remainder")), samples="nonzero"),
     Prim(name="fmod", doc="the remainder with the sign of x (C)", infer=same(FLOATS, 2), impl=np.fmod, derivative=_fmod,
          lower={"float": Elementary("fmod")}, public=(PublicName("math.fmod", "math"), *ufunc("fmod")),
@@ -291,14 +310,16 @@ ARITHMETIC = (
          derivative=_remainder, lower={"float": Elementary("remainder")},
          public=(PublicName("math.remainder", "math"),), samples="nonzero"),
     Prim(name="abs", doc="|x|; derivative 0 at 0", infer=same(NUMBERS, 1), impl=np.abs, derivative=_abs,
-         lower={"float": "call {T} @llvm.fabs.{t}({T} {0})", "int": "call {T} @llvm.abs.{t}({T} {0}, i1 false)"},
+         lower={"float": "call {T} @llvm.fabs.{t}({T} {0})", "int": "call {T} @llvm.abs.{t}({T} {0}, i1 false)",
+                "uint": "select i1 true, {T} {0}, {T} {0}"},
          public=(*ufunc("abs"), *ufunc("absolute"), *ufunc("fabs"), PublicName("math.fabs", "math"))),
     Prim(name="sign", doc="-1, 0 or 1; nan for nan", infer=same(NUMBERS, 1), impl=np.sign,
          lower={"float": "{p} = fcmp ogt {T} {0}, 0.0\n{n} = fcmp olt {T} {0}, 0.0\n{z} = fcmp oeq {T} {0}, 0.0\n"
                          "{a} = select i1 {n}, {T} -1.0, {T} {0}\n{b} = select i1 {z}, {T} 0.0, {T} {a}\n"
                          "select i1 {p}, {T} 1.0, {T} {b}",
                 "int": "{p} = icmp sgt {T} {0}, 0\n{n} = icmp slt {T} {0}, 0\n{a} = zext i1 {p} to {T}\n"
-                       "{b} = zext i1 {n} to {T}\nsub {T} {a}, {b}"}, public=ufunc("sign")),
+                       "{b} = zext i1 {n} to {T}\nsub {T} {a}, {b}",
+                "uint": "{p} = icmp ne {T} {0}, 0\nzext i1 {p} to {T}"}, public=ufunc("sign")),
     Prim(name="copysign", doc="|x| with the sign of y", infer=same(FLOATS, 2), impl=np.copysign, derivative=_copysign,
          lower={"float": "call {T} @llvm.copysign.{t}({T} {0}, {T} {1})"},
          public=(PublicName("math.copysign", "math"), *ufunc("copysign"))),
@@ -311,28 +332,33 @@ ARITHMETIC = (
          impl=lambda x, n: type(x)(np.power(x, np.maximum(n, type(n)(0)))), samples="small"),
     Prim(name="maximum", doc="the larger; nan if either is", infer=same(NUMBERS, 2),
          impl=lambda x, y, literal=None: np.maximum(x, y), derivative=_extremum("gt"),
-         lower={"float": MAXIMUM, "int": "call {T} @llvm.smax.{t}({T} {0}, {T} {1})"}, public=ufunc("maximum")),
+         lower={"f16": HALF_MAXIMUM, "float": MAXIMUM, "int": "call {T} @llvm.smax.{t}({T} {0}, {T} {1})",
+                "uint": "call {T} @llvm.umax.{t}({T} {0}, {T} {1})"}, public=ufunc("maximum")),
     Prim(name="minimum", doc="the smaller; nan if either is", infer=same(NUMBERS, 2),
          impl=lambda x, y, literal=None: np.minimum(x, y), derivative=_extremum("lt"),
-         lower={"float": MINIMUM, "int": "call {T} @llvm.smin.{t}({T} {0}, {T} {1})"}, public=ufunc("minimum")),
+         lower={"f16": HALF_MINIMUM, "float": MINIMUM, "int": "call {T} @llvm.smin.{t}({T} {0}, {T} {1})",
+                "uint": "call {T} @llvm.umin.{t}({T} {0}, {T} {1})"}, public=ufunc("minimum")),
     Prim(name="python_max", doc="y if y > x else x: the builtin", infer=same(NUMBERS, 2),
          impl=lambda x, y, literal=None: y if y > x else x, derivative=_extremum("gt"),
          lower={"float": "{c} = fcmp ogt {T} {1}, {0}\nselect i1 {c}, {T} {1}, {T} {0}",
-                "int": "call {T} @llvm.smax.{t}({T} {0}, {T} {1})"}),
+                "int": "call {T} @llvm.smax.{t}({T} {0}, {T} {1})",
+                "uint": "call {T} @llvm.umax.{t}({T} {0}, {T} {1})"}),
     Prim(name="python_min", doc="y if y < x else x: the builtin", infer=same(NUMBERS, 2),
          impl=lambda x, y, literal=None: y if y < x else x, derivative=_extremum("lt"),
          lower={"float": "{c} = fcmp olt {T} {1}, {0}\nselect i1 {c}, {T} {1}, {T} {0}",
-                "int": "call {T} @llvm.smin.{t}({T} {0}, {T} {1})"}),
+                "int": "call {T} @llvm.smin.{t}({T} {0}, {T} {1})",
+                "uint": "call {T} @llvm.umin.{t}({T} {0}, {T} {1})"}),
 )  # fmt: skip
 
 # ----------------------------------------------------------------------------------------- comparison, logic
 
 
 def _compare(name: str, symbol: str, float_code: str, int_code: str, public: str) -> Prim:
+    unsigned = f"icmp {int_code.replace('s', 'u') if int_code[0] == 's' else int_code} {{T}} {{0}}, {{1}}"
     return Prim(
         name=name, doc=f"x {symbol} y", infer=to_bool(ANY, 2), impl=getattr(np, public),
         lower={"float": f"fcmp {float_code} {{T}} {{0}}, {{1}}", "int": f"icmp {int_code} {{T}} {{0}}, {{1}}",
-               "bool": f"icmp {int_code.replace('s', 'u') if int_code[0] == 's' else int_code} {{T}} {{0}}, {{1}}"},
+               "uint": unsigned, "bool": unsigned},
         public=ufunc(public), commutative=name in ("eq", "ne"),
     )  # fmt: skip
 
@@ -358,9 +384,11 @@ LOGIC = (
     Prim(name="shl", doc="x << n, wrapping; 0 for n >= bits", infer=same(INTS, 2), impl=np.left_shift, samples="small",
          lower={"int": "{m} = and {T} {1}, {mask}\n{s} = shl {T} {0}, {m}\n{o} = icmp uge {T} {1}, {bits}\n"
                        "select i1 {o}, {T} 0, {T} {s}"}, public=ufunc("left_shift")),
-    Prim(name="shr", doc="x >> n, arithmetic", infer=same(INTS, 2), impl=np.right_shift, samples="small",
-         lower={"int": "{o} = icmp uge {T} {1}, {bits}\n{m} = select i1 {o}, {T} {mask}, {T} {1}\nashr {T} {0}, {m}"},
-         public=ufunc("right_shift")),
+    Prim(name="shr", doc="x >> n; arithmetic, of unsigned ints 0 for n >= bits", infer=same(INTS, 2),
+         impl=np.right_shift, samples="small",
+         lower={"int": "{o} = icmp uge {T} {1}, {bits}\n{m} = select i1 {o}, {T} {mask}, {T} {1}\nashr {T} {0}, {m}",
+                "uint": "{m} = and {T} {1}, {mask}\n{s} = lshr {T} {0}, {m}\n{o} = icmp uge {T} {1}, {bits}\n"
+                        "select i1 {o}, {T} 0, {T} {s}"}, public=ufunc("right_shift")),
 )  # fmt: skip
 
 # -------------------------------------------------------------------------------------------- select and cast
@@ -409,14 +437,39 @@ def _cast_transpose(e: Emitter, op: Op, cotangent: Value) -> Sequence[Value | No
     return (e("cast", cotangent, to=source.dtype),)
 
 
-NUMPY_DTYPES = {DType.BOOL: np.bool_, DType.I32: np.int32, DType.I64: np.int64, DType.F32: np.float32,
-                DType.F64: np.float64}  # fmt: skip
+NUMPY_DTYPES: dict[DType, Any] = {
+    DType.BOOL: np.bool_, DType.I8: np.int8, DType.I16: np.int16, DType.I32: np.int32, DType.I64: np.int64,
+    DType.U8: np.uint8, DType.U16: np.uint16, DType.U32: np.uint32, DType.U64: np.uint64, DType.F16: np.float16,
+    DType.F32: np.float32, DType.F64: np.float64,
+}  # fmt: skip
 
 
 def _cast_impl(x: np.generic, to: DType) -> object:
-    if to.is_int and isinstance(x, np.floating) and not abs(float(x)) < 2.0 ** (8 * to.bytes - 1):
-        return NUMPY_DTYPES[to](np.iinfo(NUMPY_DTYPES[to]).min)  # as x86-64 has it; other processors differ
-    return NUMPY_DTYPES[to](x)
+    if not to.is_int:
+        return x.astype(NUMPY_DTYPES[to])
+    if isinstance(x, np.floating):
+        return NUMPY_DTYPES[to](_wrapped(_truncated(float(x), to), to))
+    return NUMPY_DTYPES[to](_wrapped(int(x), to))
+
+
+def _truncated(x: float, to: DType) -> int:
+    """The float's whole part as x86-64 finds it: in 32 bits for int32 and shorter ints, whose low bits are taken.
+
+    What does not fit gives the smallest int of as many bits; of a uint64 the highest bit is found apart.
+    """
+    if to is DType.U64 and x >= 2.0**63:
+        return _truncated(x - 2.0**63, DType.I64) + 2**63
+    low, high = (DType.I32 if to in _BY_32_BITS else DType.I64).limits
+    return int(x) if math.isfinite(x) and low <= int(x) <= high else low
+
+
+_BY_32_BITS = (DType.I8, DType.I16, DType.I32, DType.U8, DType.U16)
+
+
+def _wrapped(number: int, to: DType) -> int:
+    """The int modulo the range of a dtype."""
+    low, high = to.limits
+    return (number - low) % (high - low + 1) + low
 
 
 CONVERSION = (
@@ -424,6 +477,8 @@ CONVERSION = (
          derivative=Linear(_select_push, _select_transpose)),
     Prim(name="stop", doc="x, without its derivative", infer=same(FLOATS, 1), impl=lambda x: x,
          lower={"float": "select i1 true, {T} {0}, {T} {0}"}),
+    Prim(name="discrete", doc="x, of which whole numbers are made that jump: refused where it is differentiated by",
+         infer=same(FLOATS, 1), impl=lambda x: x, lower={"float": "select i1 true, {T} {0}, {T} {0}"}),
     Prim(name="attach", doc="y; its derivative is dy + w * dx: how n-ary kinks share among ties", infer=same(FLOATS, 3),
          impl=lambda y, x, w: y, derivative=_attach_partials, lower={"float": "select i1 true, {T} {0}, {T} {0}"}),
     Prim(name="cast", doc="conversion to attr `to`; float to int truncates (out of range: the smallest int)",
@@ -443,8 +498,8 @@ def _overflow_impl(operation: Callable[[int, int], int]) -> Callable[..., bool]:
 
 
 def _overflow_lower(operation: str) -> dict[str, str | Elementary]:
-    call = "{p} = call {{T}, i1} @llvm.sOP.with.overflow.{t}({T} {0}, {T} {1})\nextractvalue {{T}, i1} {p}, 1"
-    return {"int": call.replace("OP", operation)}
+    call = "{p} = call {{T}, i1} @llvm.OP.with.overflow.{t}({T} {0}, {T} {1})\nextractvalue {{T}, i1} {p}, 1"
+    return {"int": call.replace("OP", f"s{operation}"), "uint": call.replace("OP", f"u{operation}")}
 
 
 def _pow_overflows(x: np.integer, n: np.integer) -> bool:
@@ -470,8 +525,12 @@ INTEGER = (
          impl=_overflow_impl(lambda x, y: x - y), lower=_overflow_lower("sub")),
     Prim(name="mul_overflows", doc="does x * y leave the range of the dtype", infer=to_bool(INTS, 2),
          impl=_overflow_impl(lambda x, y: x * y), lower=_overflow_lower("mul")),
-    Prim(name="pow_overflows", doc="does x ** n (n >= 0) leave the range of the dtype", infer=to_bool(INTS, 2),
+    Prim(name="pow_overflows", doc="does x ** n (n >= 0) leave the 64 bits", infer=to_bool((DType.I64,), 2),
          impl=_pow_overflows, samples="small"),
+    Prim(name="high_product", doc="the upper 64 bits of x * y of unsigned ints", infer=same((DType.U64,), 2),
+         impl=lambda x, y: type(x)(int(x) * int(y) >> 64), commutative=True,
+         lower={"uint": "{x} = zext i64 {0} to i128\n{y} = zext i64 {1} to i128\n{p} = mul i128 {x}, {y}\n"
+                        "{h} = lshr i128 {p}, 64\ntrunc i128 {h} to i64"}),
     Prim(name="ult", doc="i < n as unsigned: 0 <= i < n for n >= 0", infer=to_bool(INTS, 2),
          impl=lambda i, n: bool(0 <= i < n), lower={"int": "icmp ult {T} {0}, {1}"}),
     Prim(name="wrap_index", doc="i + n if i < 0 else i", infer=same((DType.I64,), 2), impl=_wrap_impl,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pullback.runtime.fixed import Path, fixed_leaves
 from pullback.runtime.layout import NUMPY_SCALARS
 from pullback.types import (
     NONE,
@@ -143,6 +144,12 @@ class Boundary:
     def __post_init__(self) -> None:
         if len(self.parameters) != len(self.params):
             raise ValueError(f"{self.name}: {len(self.parameters)} parameters but {len(self.params)} types")
+
+    @property
+    def numbers(self) -> tuple[tuple[int, Path, int], ...]:
+        """The numbers that the code is made for: of which parameter, where in it, and which."""
+        params = enumerate(self.params)
+        return tuple((i, path, leaf.value) for i, type_ in params for path, leaf, _ in fixed_leaves(type_))
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -331,9 +338,7 @@ def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:
     if dtype.kind == "c":
         return ", not complex64 or complex128", f"pass {x}.real and {x}.imag"
     if dtype.kind == "f":
-        return ", not float32 or float64", f"write {x}.astype(np.{'float32' if dtype.itemsize < 4 else 'float64'})"
-    if dtype.kind in "iu":
-        return ", not int32 or int64", f"write {x}.astype(np.{'int32' if dtype.itemsize < 4 else 'int64'})"
+        return ", not float16, float32 or float64", f"write {x}.astype(np.float64)"
     if dtype.kind == "O":
         return ": objects are not supported", f"write {x}.astype(np.float64) if they are numbers"
     return "", f"write {x}.astype(np.float64) if these are numbers"
@@ -367,8 +372,8 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
 
 def _scalar(value: np.generic, name: str, x: str) -> tuple[str, str]:
     """`_refusal` of a NumPy scalar."""
-    if type(value) in (np.longlong, np.intc):
-        return f"of class {name}", f"write np.int64({x}) or np.int32({x})"
+    if value.dtype.kind in "iu":  # of C's names for one width, NumPy has two classes
+        return f"of class {name}", f"write np.{value.dtype.name}({x})"
     reason, help = _conversion(value.dtype, x)
     before, cast, after = help.partition(f"{x}.astype(")
     return f"of class {name}{reason}", before + after.replace(")", f"({x})", 1) if cast else help

@@ -27,8 +27,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from pullback.runtime import layout, symbols, twins
-from pullback.runtime.checkpointed import Checkpointed
+from pullback.runtime import generators, layout, symbols, twins
+from pullback.runtime.noted import Noted
 
 __all__ = ["BOUND_CHAIN", "CHAIN", "MISS", "CallObject", "Entry", "Specialise", "connect", "transform_of"]
 
@@ -168,7 +168,7 @@ class CallObject(_Base):  # type: ignore[misc]
         recipe: tuple[Callable[..., object], tuple[object, ...]] | None = None,
     ) -> None:
         # Another call object's attributes are its own business: only its name and the like are taken.
-        updated = () if isinstance(function, CallObject | Checkpointed) else functools.WRAPPER_UPDATES
+        updated = () if isinstance(function, CallObject | Noted) else functools.WRAPPER_UPDATES
         functools.update_wrapper(self, function, updated=updated)
         self._specialise = specialise
         self._recipe = recipe
@@ -238,9 +238,16 @@ class CallObject(_Base):  # type: ignore[misc]
                 if result is not MISS:
                     return result
             keywords = {}
+        if not keywords and generators.needed(values):
+            return generators.call(self._with_states, values)
         if not keywords and twins.needed(values):
             return twins.call(self._call_or_specialise, values)
         return self._specialise(self, values, keywords)
+
+    def _with_states(self, *values: object) -> object:
+        if twins.needed(values):
+            return twins.call(self._call_or_specialise, values)
+        return self._specialise(self, values, {})
 
     def _call_or_specialise(self, *values: object) -> object:
         result = self.call_bound(*values)
@@ -278,7 +285,7 @@ _MISS_FUNCTION = CallObject._miss
 
 def transform_of(value: object) -> Any:
     """(kind, function, options) of jit(f), grad(f), ...; None for others: functools.wraps copies attributes."""
-    return getattr(value, "__pullback__", None) if isinstance(value, CallObject | Checkpointed) else None
+    return getattr(value, "__pullback__", None) if isinstance(value, CallObject | Noted) else None
 
 
 def _inherit_vectorcall() -> None:
@@ -302,7 +309,7 @@ def _found_by_name(module: str, qualified: str) -> object:
 
 def _python_function(function: object) -> types.FunctionType | None:
     """The function, written in Python, whose parameters the call object has."""
-    while isinstance(function, CallObject | Checkpointed):
+    while isinstance(function, CallObject | Noted):
         function = function.__wrapped__
     return function if isinstance(function, types.FunctionType) else None
 

@@ -110,6 +110,8 @@ def argument_of(message: str) -> object:
 def _value(dtype: DType, bits: int) -> object:
     if dtype.is_float:
         return struct.unpack("<d", struct.pack("<q", bits))[0]
+    if dtype.is_unsigned:
+        return bits % 2**64
     return bool(bits) if dtype is DType.BOOL else bits
 
 

@@ -46,8 +46,15 @@ C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
 NUMPY_SCALARS: dict[DType, type[np.generic]] = {
     DType.BOOL: np.bool_,
+    DType.I8: np.int8,
+    DType.I16: np.int16,
     DType.I32: np.int32,
     DType.I64: np.int64,
+    DType.U8: np.uint8,
+    DType.U16: np.uint16,
+    DType.U32: np.uint32,
+    DType.U64: np.uint64,
+    DType.F16: np.float16,
     DType.F32: np.float32,
     DType.F64: np.float64,
 }
@@ -57,9 +64,9 @@ COMPLEX_SCALARS: dict[DType, type[np.generic]] = {DType.F32: np.complex64, DType
 
 
 def numpy_type_numbers(dtype: DType) -> tuple[int, ...]:
-    """NumPy's numbers of the types with this representation, the usual one first (C has two 64-bit or 32-bit ints)."""
+    """NumPy's numbers of the types with this representation, the usual one first (C has two ints of some widths)."""
     usual = np.dtype(NUMPY_SCALARS[dtype])
-    aliases = [np.dtype(code) for code in "ilq"]  # int, long and long long of C
+    aliases = [np.dtype(code) for code in "ilqILQ"]  # int, long and long long of C
     return tuple(dict.fromkeys([usual.num, *(alias.num for alias in aliases if alias == usual)]))
 
 
@@ -122,8 +129,7 @@ def _set_faults() -> list[str]:
 
 def _scalar_faults() -> list[str]:
     values: list[np.generic] = [
-        np.complex64(1 - 2j), np.complex128(1 - 2j), np.bool_(True), np.int32(-7), np.int64(-7), np.float32(0.1),
-        np.float64(0.1),
+        np.complex64(1 - 2j), np.complex128(1 - 2j), *(kind(1) for kind in NUMPY_SCALARS.values()),
     ]  # fmt: skip
     return [
         type(value).__name__

@@ -33,12 +33,17 @@ def is_user_object(value: object) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_plain_class(kind: type) -> bool:
-    if kind.__module__ == "builtins" or issubclass(kind, (type, *_DATA)):
+    if kind.__module__ == "builtins" or kind.__module__.startswith("_cython") or issubclass(kind, (type, *_DATA)):
         return False
     bases = [base for base in kind.__mro__ if base is not object]
-    written = all(base.__flags__ & _HEAP_TYPE and base.__module__.partition(".")[0] not in _OWN for base in bases)
+    written = all(base.__flags__ & _HEAP_TYPE and _is_written(base.__module__) for base in bases)
     plain = not any(hasattr(kind, mark) for mark in _FOREIGN)
     return written and plain and kind.__getattribute__ is object.__getattribute__
+
+
+def _is_written(module: str) -> bool:
+    """Is it a module of the user, or of the prelude, whose classes are as those of users."""
+    return module.startswith("pullback.prims.prelude.") or module.partition(".")[0] not in _OWN
 
 
 def attributes(value: object) -> list[tuple[str, object]]:

@@ -54,6 +54,7 @@ class Request:
     function: any callable pullback knows, the object of a transformation included.
     arguments: the objects, in order; `names` are their names, the last `keyword_only` of them passed by keyword.
     held: what places outside of the function held when it was called; the entry takes those values after the arguments.
+    static: positions of arguments whose ints and bools the code is made for.
     known: what earlier requests for the function found of the objects that were passed; this one adds to it.
     """
 
@@ -65,4 +66,5 @@ class Request:
     span: Span | None = None
     held: Held = NOTHING_HELD
     known: dict[Any, Any] = field(default_factory=dict)
+    static: tuple[int, ...] = ()
 

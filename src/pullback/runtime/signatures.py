@@ -2,6 +2,7 @@
 
     describe(2.0)                    float
     describe(np.ones((3, 1)))        float64[:, 1]             sizes do not count, but whether they are 1 does
+    describe(1, fixed=[()])          int 1                     code that is made for this number
     describe({"w": a, "b": 0.5})     {'w': float64[:, :], 'b': float}
 
     why(("x", "n"), [("float", "int")], ("float64[:]", "int"))        x: float -> float64[:]
@@ -9,17 +10,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+
+from pullback.runtime.fixed import Path
 
 __all__ = ["describe", "why"]
 
 _DEPTH, _ITEMS = 4, 8  # how deep and how far containers are told
 
 
-def describe(value: object, depth: int = _DEPTH) -> str:
-    """The type of an argument as far as compiled code depends on it; of large containers only the beginning."""
+def describe(value: object, depth: int = _DEPTH, fixed: Collection[Path] = ()) -> str:
+    """The type of an argument as far as compiled code depends on it; of large containers only the beginning.
+
+    fixed: the places of numbers in it that the code is made for.
+    """
+    if () in fixed:
+        return f"{describe(value)} {value}"
     match value:
         case None:
             return "None"
@@ -30,20 +38,21 @@ def describe(value: object, depth: int = _DEPTH) -> str:
         case tuple() | list() | dict() if not depth:
             return type(value).__name__
         case tuple() if type(value) is tuple:
-            return f"({', '.join(_items(value, depth))}{',' if len(value) == 1 else ''})"
+            return f"({', '.join(_items(value, depth, fixed))}{',' if len(value) == 1 else ''})"
         case list():
-            return f"list[{' | '.join(dict.fromkeys(_items(value, depth)))}]"
+            return f"list[{' | '.join(dict.fromkeys(_items(value, depth, fixed)))}]"
         case dict():
             keys = [repr(key) for key in list(value)[:_ITEMS]]
-            pairs = zip([*keys, "..."], _items(list(value.values()), depth), strict=False)
+            pairs = zip([*keys, "..."], _items(list(value.values()), depth, fixed), strict=False)
             return f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
     if callable(value) and hasattr(value, "__name__"):
         return f"the function {value.__name__}"
     return type(value).__qualname__
 
 
-def _items(items: Sequence[object], depth: int) -> list[str]:
-    found = [describe(item, depth - 1) for item in items[:_ITEMS]]
+def _items(items: Sequence[object], depth: int, fixed: Collection[Path]) -> list[str]:
+    inner = [[path[1:] for path in fixed if path[:1] == (k,)] for k in range(len(items[:_ITEMS]))]
+    found = [describe(item, depth - 1, inner[k]) for k, item in enumerate(items[:_ITEMS])]
     return found if len(items) <= _ITEMS else [*found, "..."]
 
 

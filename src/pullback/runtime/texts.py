@@ -22,13 +22,18 @@ __all__ = ["FUNCTIONS", "KINDS", "SEPARATOR", "Texts", "decoded", "dispatch", "e
 SEPARATOR = "\x1f"
 
 KINDS = {
-    "d": "float", "i": "int", "b": "bool", "D": "np.float64", "f": "np.float32", "I": "np.int64", "j": "np.int32",
-    "B": "np.bool_", "t": "a string", "z": "complex", "Z": "np.complex128", "w": "np.complex64",
+    "d": "float", "i": "int", "b": "bool", "t": "a string", "z": "complex", "Z": "np.complex128", "w": "np.complex64",
+    "D": "np.float64", "f": "np.float32", "e": "np.float16", "B": "np.bool_", "g": "np.int8", "h": "np.int16",
+    "j": "np.int32", "I": "np.int64", "u": "np.uint8", "v": "np.uint16", "U": "np.uint32", "V": "np.uint64",
 }  # fmt: skip
 """Kinds of operands and results, a machine word each; of a complex number the imaginary part follows.  An array
 ("af64:2") has its address, sizes and byte strides."""
 
-_DTYPES = {"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}
+_FLOATS: dict[str, type[np.floating]] = {"D": np.float64, "f": np.float32, "e": np.float16}
+_INTS: dict[str, type[np.generic]] = {
+    "B": np.bool_, "g": np.int8, "h": np.int16, "j": np.int32, "I": np.int64, "u": np.uint8, "v": np.uint16,
+    "U": np.uint32, "V": np.uint64,
+}  # fmt: skip
 
 
 class Texts:
@@ -104,7 +109,7 @@ def decoded(texts: Texts, kind: str, value: Any) -> Any:
     """The Python object that a NumPy scalar stands for."""
     if kind == "t":
         return texts.at(int(value))
-    return value if kind in "DfIjBzZw" or kind.startswith("a") else value.item()
+    return value if kind in (*_FLOATS, *_INTS, *_COMPLEX) or kind.startswith("a") else value.item()
 
 
 def width_of(kind: str) -> int:
@@ -118,19 +123,23 @@ def _value(texts: Texts, kind: str, cells: Sequence[int]) -> Any:
     (cell,) = cells
     if kind == "t":
         return texts.at(cell)
-    if kind in ("d", "D", "f", *_COMPLEX):
+    if kind in ("d", *_FLOATS, *_COMPLEX):
         number = struct.unpack("<d", struct.pack("<q", cell))[0]
-        return number if kind in ("d", *_COMPLEX) else np.float64(number) if kind == "D" else np.float32(number)
-    if kind == "i":
-        return cell
-    kinds: dict[str, Callable[[int], Any]] = {"b": bool, "B": np.bool_, "I": np.int64, "j": np.int32}
-    return kinds[kind](cell)
+        return _FLOATS[kind](number) if kind in _FLOATS else number
+    if kind in "ib":
+        return cell if kind == "i" else bool(cell)
+    return _INTS[kind](cell % 2**64 if kind == "V" else cell)
+
+
+def _element(name: str) -> np.dtype:
+    """The dtype of that short name: "f64", "u8", "bool"."""
+    return np.dtype(np.bool_ if name == "bool" else f"{name[0]}{int(name[1:]) // 8}")
 
 
 def _array(kind: str, cells: Sequence[int]) -> Any:
     """An array of compiled code, copied."""
     name, _, rank = kind[1:].partition(":")
-    dtype, count = np.dtype(_DTYPES[name]), int(rank)
+    dtype, count = _element(name), int(rank)
     sizes, strides = cells[1 : 1 + count], cells[1 + count :]
     if not all(sizes):
         return np.empty(sizes, dtype)

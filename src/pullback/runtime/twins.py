@@ -24,7 +24,7 @@ from pullback.runtime.layout import NUMPY_SCALARS
 __all__ = ["call", "native", "needed"]
 
 _NATIVE = frozenset(np.dtype(scalar) for scalar in NUMPY_SCALARS.values())
-_BITS = {8: np.uint64, 4: np.uint32, 1: np.uint8}
+_BITS = {8: np.uint64, 4: np.uint32, 2: np.uint16, 1: np.uint8}
 _MOST_WORK = 10_000  # for NumPy's exact test whether two arrays share memory; past it they count as sharing
 _READ_ONLY = "assignment destination is read-only"
 _SHARED = ("an argument that is written shares memory with one of another byte order, alignment or dtype: "

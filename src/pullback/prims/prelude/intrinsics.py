@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pullback.prims.stated import Stated, mark
+
 __all__ = [
-    "at", "at_end", "attach", "copy_row", "field", "fma", "grad", "hash_in", "hash_of", "hashable", "jvp", "new_set",
-    "outlined", "put_at", "put_field", "raise_with", "rint", "row", "rows", "sized", "stop", "structural",
-    "text_piece", "text_pieces", "vjp",
+    "add_product", "at", "at_end", "attach", "axis_of", "copy_row", "digamma", "discrete", "field", "fma",
+    "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "new_set",
+    "only_compiled", "outlined", "put_at", "put_field", "raise_with", "rint", "row", "rows", "ruled", "sized",
+    "stop", "structural", "text_piece", "text_pieces", "vjp", "whole", "zeros_of",
 ]  # fmt: skip
 
 
@@ -22,9 +25,26 @@ def attach(y: Any, x: Any, w: Any) -> Any:
     return y
 
 
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the start; that of an array with other axes only is refused."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
+    return axis % rank
+
+
+def joined(re: Any, im: Any) -> Any:
+    """The complex number or array of two parts."""
+    return re + 1j * im
+
+
 def fma(x: Any, y: Any, z: Any) -> Any:
     """x * y + z with one rounding (here with two)."""
     return x * y + z
+
+
+def high_product(x: Any, y: Any) -> Any:
+    """The upper 64 of the 128 bits of x * y, both of uint64."""
+    return type(x)(int(x) * int(y) >> 64)
 
 
 def rint(x: Any) -> Any:
@@ -41,84 +61,110 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def ruled(
+    *, jvp: Callable[..., Any] | None = None, vjp: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
+    nondiff: tuple[int, ...] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
+    """States the derivative of a prelude function, as pb.custom_jvp and pb.custom_vjp do for users.
+
+    jvp: a function (*nondiff, primals, tangents) -> (out, tangent).  vjp: the functions (*arguments) -> (out,
+    residuals) and (*nondiff, residuals, cotangent) -> a tuple of cotangents.  One of them is enough for both modes and
+    all orders.
+    nondiff: positions of arguments without derivative.
+    """
+    forward, backward = vjp if vjp is not None else (None, None)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        mark(function, Stated(jvp, forward, backward, nondiff))
+        return function
+
+    return decorate
+
+
 def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a structural function that stays one: it is long, or seldom called."""
     function.__dict__["__pullback_outlined__"] = True
     return structural(function)
 
 
-def _only_compiled(*arguments: Any) -> Any:
+def whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a function that is called, not inlined: it is long, and there are several calls."""
+    function.__dict__["__pullback_outlined__"] = True
+    return function
+
+
+def only_compiled(*arguments: Any) -> Any:
     raise NotImplementedError("this has a meaning in compiled code only")
 
 
 def field(x: Any, name: str) -> Any:
     """What stands in a field of a row."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def put_field(x: Any, name: str, value: Any) -> None:
     """Store into a field of a row."""
-    _only_compiled()
+    only_compiled()
 
 
 def row(x: Any, k: int) -> Any:
     """The row k rows after x, of the same heap."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def rows(x: Any, n: int) -> Any:
     """n new rows of the heap of x; the first of them."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def at_end(x: Any, n: int) -> bool:
     """Are the n rows from x the last of their heap."""
-    return bool(_only_compiled())
+    return bool(only_compiled())
 
 
 def copy_row(x: Any, y: Any) -> None:
     """Every field of x becomes that of y, a row of the same heap."""
-    _only_compiled()
+    only_compiled()
 
 
 def at(items: Any, k: int) -> Any:
     """The k-th item from a first one."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def put_at(items: Any, k: int, item: Any) -> None:
     """Store the k-th item from a first one."""
-    _only_compiled()
+    only_compiled()
 
 
 def hash_in(d: Any, key: Any) -> int:
     """A hash of the key; equal keys of a dict have equal ones."""
-    return int(_only_compiled())
+    return int(only_compiled())
 
 
 def hash_of(key: Any) -> int:
     """The hash of a key of a set."""
-    return int(_only_compiled())
+    return int(only_compiled())
 
 
 def hashable(key: Any) -> None:
     """Refuses a key that has no hash."""
-    _only_compiled()
+    only_compiled()
 
 
 def new_set(s: Any) -> Any:
     """A new empty set of the kind of s."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def sized(n: int) -> Any:
     """A new list of n items that are not set yet."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def raise_with(ok: bool, exception: str, message: str, *values: Any) -> None:
     """Raise unless ok; in the message {} stands for repr() of the values."""
-    _only_compiled()
+    only_compiled()
 
 
 def text_pieces(text: Any, *separator: Any) -> Any:
@@ -131,11 +177,39 @@ def text_piece(text: Any, index: Any, *separator: Any) -> Any:
     return text.split(*separator)[index]
 
 
+def lapack(routine: str, *operands: Any, **flags: Any) -> Any:
+    """What a routine of LAPACK makes of matrices, without derivative: see `prims.lapack`."""
+    return only_compiled()
+
+
+def add_product(out: Any, a: Any, b: Any) -> None:
+    """out += a @ b, of matrices of one dtype."""
+    out += a @ b
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of the logarithm of the gamma function."""
+    return only_compiled()
+
+
+def discrete(x: Any) -> Any:
+    """A float by which nothing can be differentiated: what is made of it are whole numbers that jump."""
+    return x
+
+
+def zeros_of(shape: Any, model: Any) -> Any:
+    """Zeros of a shape, in the dtype of an array that may be complex."""
+    return only_compiled()
+
+
 for _function in (
-    stop, attach, fma, rint, field, put_field, row, rows, at_end, copy_row, at, put_at, hash_in, hash_of, hashable,
-    new_set,    sized, raise_with, text_piece, text_pieces,
+    stop, add_product, attach, discrete, joined, lapack, zeros_of, fma, high_product, rint, field, put_field, row, rows,
+    at_end, copy_row, at, put_at, hash_in, hash_of, hashable, new_set, axis_of, sized, raise_with, text_piece,
+    text_pieces,
 ):  # fmt: skip
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
+
+digamma.__dict__["__pullback_builtin__"] = "scipy.special.digamma"
 
 
 # ------------------------------------------------------------------------------------------------------ derivatives
@@ -143,17 +217,17 @@ for _function in (
 
 def grad(f: Any) -> Any:
     """pullback.grad in compiled code."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     """pullback.jvp in compiled code."""
-    return _only_compiled()
+    return only_compiled()
 
 
 def vjp(f: Any, *primals: Any) -> Any:
     """pullback.vjp in compiled code."""
-    return _only_compiled()
+    return only_compiled()
 
 
 for _derivative in (grad, jvp, vjp):

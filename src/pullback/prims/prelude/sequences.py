@@ -116,25 +116,56 @@ def fill_rows(array: Any, held: Any) -> Any:
     return array
 
 
-def total_length(held: Any) -> Any:
+def total_first(held: Any) -> Any:
     total = 0
     for array in held:
         total += len(array)
     return total
 
 
-def fill_parts(array: Any, held: Any) -> Any:
+def total_second(held: Any) -> Any:
+    total = 0
+    for array in held:
+        total += array.shape[1]
+    return total
+
+
+def total_last(held: Any) -> Any:
+    total = 0
+    for array in held:
+        total += array.shape[-1]
+    return total
+
+
+def fill_first(out: Any, held: Any) -> Any:
     """The arrays of a list one after the other."""
     k = 0
-    for other in held:
-        array[k : k + len(other)] = other
-        k += len(other)
-    return array
+    for array in held:
+        out[k : k + len(array)] = array
+        k += len(array)
+    return out
+
+
+def fill_second(out: Any, held: Any) -> Any:
+    k = 0
+    for array in held:
+        out[:, k : k + array.shape[1]] = array
+        k += array.shape[1]
+    return out
+
+
+def fill_last(out: Any, held: Any) -> Any:
+    k = 0
+    for array in held:
+        out[..., k : k + array.shape[-1]] = array
+        k += array.shape[-1]
+    return out
 
 
 FUNCTIONS: dict[str, Any] = {
     "pullback.list_sort": sort, "pullback.list_keys": keys_of,
     "pullback.list_equal": equal, "pullback.list_less": less, "pullback.record_equal": record_equal,
     "pullback.record_less": record_less, "pullback.fill_from": fill_from, "pullback.fill_rows": fill_rows,
-    "pullback.total_length": total_length, "pullback.fill_parts": fill_parts,
+    "pullback.total_first": total_first, "pullback.total_second": total_second, "pullback.total_last": total_last,
+    "pullback.fill_first": fill_first, "pullback.fill_second": fill_second, "pullback.fill_last": fill_last,
 }  # fmt: skip

@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from pullback.infer.arithmetic import binary, number_binary
+from pullback.infer.arithmetic import number_binary
 from pullback.infer.dispatch import dispatch
+from pullback.infer.dtypes import SCALARS
 from pullback.infer.elementwise import ScalarRule, elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.linear import matmul
-from pullback.infer.numbers import as_number, compared, convert, exactly, fitted, is_fixed, promote
+from pullback.infer.numbers import (
+    as_number,
+    compare_numbers,
+    convert,
+    exactly,
+    fitted,
+    float_of,
+    is_fixed,
+    promote,
+)
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, Handler
 from pullback.infer.structures import attribute
 from pullback.infer.truth import truth
@@ -65,15 +75,11 @@ def common(cx: Frame, operands: Sequence[AV]) -> Number:
     return Number(result.dtype, weak=False)
 
 
-def _float_dtype(kind: Number) -> Number:
-    return kind if kind.dtype.is_float else Number(DType.F64, weak=False)
-
-
 def _accepted(prim: Prim, kind: Number, arity: int) -> Number:
     """What operands a primitive does not take turn into: ints for bools where it takes ints, else floats."""
     if kind.dtype is DType.BOOL and _accepts(prim, DType.I64, arity):
-        return Number(DType.I64, False)  # NumPy has ints of 8 bits here
-    return _float_dtype(kind)
+        return Number(DType.I8, False)
+    return float_of(kind)
 
 
 # What some ufuncs are for bools; others have no meaning for them.
@@ -99,13 +105,19 @@ def call_row(cx: Frame, prim: Prim, public: PublicName, arguments: Sequence[AV])
         raise cx.type_error(f"{public.name}() takes {arity} argument{plural} ({len(arguments)} given)")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        kind = compared(common(cx, operands), operands) if prim.name in _COMPARISONS else common(cx, operands)
+        if prim.name in _COMPARISONS:
+            return AV(Number(DType.BOOL, False), (compare_numbers(cx, prim.name, *operands),))
+        kind = common(cx, operands)
         if kind.dtype is DType.BOOL and not _accepts(prim, DType.BOOL, arity):
             found = _of_bools(cx, prim, public, [convert(cx, av, DType.BOOL) for av in operands])
             if found is not None:
                 return found
         if public.name == "numpy.fabs":
-            kind = _float_dtype(kind)
+            kind = float_of(kind)
+        if public.name.startswith("scipy.") and kind.dtype is not DType.F32:
+            kind = Number(DType.F64, weak=False)  # SciPy computes in float32 and float64 only
+        if public.name == "numpy.i0" and not kind.dtype.is_float:
+            kind = Number(DType.F64, weak=False)
         if not _accepts(prim, kind.dtype, arity):
             kind = _accepted(prim, kind, arity)
         if not _accepts(prim, kind.dtype, arity):
@@ -163,7 +175,7 @@ def _square(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         kind = common(cx, operands)
-        kind = Number(DType.I64, False) if kind.dtype is DType.BOOL else kind
+        kind = Number(DType.I8, False) if kind.dtype is DType.BOOL else kind
         x = convert(cx, operands[0], kind.dtype)
         return AV(kind, (cx.e("mul", x, x),))
 
@@ -211,7 +223,7 @@ def _fmod(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         e, kind = cx.e, common(cx, operands)
-        kind = Number(DType.I64, False) if kind.dtype is DType.BOOL else kind
+        kind = Number(DType.I8, False) if kind.dtype is DType.BOOL else kind
         x, y = (convert(cx, av, kind.dtype) for av in operands)
         if kind.dtype.is_float:
             return AV(kind, (e("fmod", x, y),))
@@ -235,8 +247,11 @@ def _logical(operation: str) -> Handler:
 
 def _where(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     _no_keywords(cx, "numpy.where", keywords)
+    if len(arguments) == 1:
+        return HANDLERS["numpy.nonzero"](cx, arguments, {})
     if len(arguments) != 3:
-        raise cx.error("np.where takes a condition and two values here", f"{len(arguments)} arguments given")
+        title = "either both or neither of x and y should be given"
+        raise cx.error(title, f"{len(arguments)} arguments given", raised=("ValueError", title))
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         condition = as_number(cx, truth(cx, operands[0])).value
@@ -279,14 +294,6 @@ def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
     return handler
 
 
-def _dot(cx: Frame, a: AV, b: AV) -> AV:
-    """np.dot: a product when one side is a number, else as @ (ranks 1 and 2)."""
-    a, b = as_number(cx, a), as_number(cx, b)
-    if not isinstance(a.type, Array) or not isinstance(b.type, Array):
-        return binary(cx, "*", a, b)
-    return matmul(cx, a, b, dot=True)
-
-
 def _cast(dtype: DType) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         if not arguments:
@@ -309,7 +316,7 @@ def _logaddexp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -
     _no_keywords(cx, "numpy.logaddexp", keywords)
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        e, kind = cx.e, _float_dtype(common(cx, operands))
+        e, kind = cx.e, float_of(common(cx, operands))
         x, y = (convert(cx, av, kind.dtype) for av in operands)
         a, b = e("stop", x), e("stop", y)
         gap = e("sub", a, b)
@@ -332,7 +339,7 @@ def _weight(cx: Frame, x: Value, y: Value) -> Value:
 def _scaled(factor: float) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            kind = _float_dtype(common(cx, operands))
+            kind = float_of(common(cx, operands))
             x = convert(cx, operands[0], kind.dtype)
             return AV(kind, (cx.e("mul", x, cx.e.like(factor, x)),))
 
@@ -357,6 +364,8 @@ def _whole_part(prim: str) -> Handler:
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             kind = common(cx, operands)
+            if prim == "rint" and kind.dtype is DType.BOOL:
+                kind = float_of(kind)
             x = convert(cx, operands[0], kind.dtype)
             return AV(kind, (cx.e(prim, x) if kind.dtype.is_float else x,))
 
@@ -365,17 +374,8 @@ def _whole_part(prim: str) -> Handler:
     return handler
 
 
-def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """np.round to whole numbers."""
-    subject, *digits = [*arguments, *keywords.values()]
-    if digits and cx.literal_of(digits[0]) != 0:
-        raise cx.error("np.round to decimals is not supported yet", "", "scale, round and scale back")
-    return _whole_part("rint")(cx, [subject], {})
-
-
 HANDLERS.update({
     "numpy.floor": _whole_part("floor"), "numpy.ceil": _whole_part("ceil"), "numpy.trunc": _whole_part("trunc"),
-    "numpy.round": _round, "numpy.around": _round,
     "numpy.power": _by_operator("**", "numpy.power"), "numpy.float_power": _float_power, "numpy.fmod": _fmod,
     "numpy.divide": _by_operator("/", "numpy.divide"), "numpy.true_divide": _by_operator("/", "numpy.true_divide"),
     "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),
@@ -383,10 +383,8 @@ HANDLERS.update({
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
     "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip,
-    "numpy.dot": _two(_dot, "numpy.dot"), "numpy.matmul": _two(matmul, "numpy.matmul"),
-    "numpy.inner": _two(_dot, "numpy.inner"),
-    "numpy.float64": _cast(DType.F64), "numpy.float32": _cast(DType.F32), "numpy.int64": _cast(DType.I64),
-    "numpy.int32": _cast(DType.I32), "numpy.bool_": _cast(DType.BOOL),
+    "numpy.matmul": _two(matmul, "numpy.matmul"),
+    **{f"numpy.{name}": _cast(dtype) for name, dtype in SCALARS.items()},
     "numpy.size": _size,
     "numpy.shape": _shape,
 })  # fmt: skip

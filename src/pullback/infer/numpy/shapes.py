@@ -1,4 +1,4 @@
-"""The same elements under another shape: reshape, ravel, transpose, diagonal, squeeze, expand_dims; np.outer.
+"""The same elements under another shape: reshape, ravel, transpose; np.outer.
 
     a.reshape(2, -1)     view_reshape of a contiguous array, else `reshape`
     a.T                  view_transpose
@@ -9,29 +9,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pullback.infer.arithmetic import binary
+from pullback.infer.creation import array_like, view_reversed
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, product
 from pullback.infer.engine import Frame
 from pullback.infer.filling import copy, shaped
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import HANDLERS, Handler
-from pullback.infer.values import AV, items_of
+from pullback.infer.static import static_int, static_items
+from pullback.infer.values import AV
 from pullback.infer.views import array_of, integer
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, List, Tuple, show
+from pullback.types import Array, Constant, List, Ref, Str, Tuple, show
 
-__all__ = ["axis_of", "reshaped"]
+__all__ = ["axis_of", "flattened", "reshaped"]
 
 
 def _reshape(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    _in_rows(cx, keywords.get("order"))
-    if set(keywords) - {"order"} or len(given) < 2:
+    if len(given) == 1 and "shape" in keywords:
+        given, keywords = [*given, keywords["shape"]], {k: v for k, v in keywords.items() if k != "shape"}
+    if len(given) == 3 and isinstance(given[1].type, Tuple | List | Ref) and isinstance(given[2].type, Str):
+        given, keywords = given[:2], {**keywords, "order": given[2]}
+    if set(keywords) - {"order", "copy"} or len(given) < 2:
         raise cx.error("reshape takes the new sizes", ", ".join(keywords))
     subject, *sizes = given
-    if len(sizes) == 1 and isinstance(sizes[0].type, Tuple | List):
-        sizes = items_of(sizes[0])
-    return dispatch(cx, [subject], lambda cx, operands: reshaped(cx, operands[0], sizes))
+    if len(sizes) == 1 and isinstance(sizes[0].type, Tuple | List | Ref):
+        sizes = static_items(cx, sizes[0], "a shape")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        av = array_like(cx, operands[0])
+        if _in_columns(cx, keywords.get("order"), av):
+            return view_reversed(cx, reshaped(cx, view_reversed(cx, av), sizes[::-1]))
+        found = reshaped(cx, av, sizes)
+        return copy(cx, found) if "copy" in keywords and keywords["copy"].type == Constant(True) else found
+
+    return dispatch(cx, [subject], rule)
 
 
 def reshaped(cx: Frame, subject: AV, sizes: Sequence[AV], *, whole: bool = False, reading: bool = False) -> AV:
@@ -49,7 +61,7 @@ def reshaped(cx: Frame, subject: AV, sizes: Sequence[AV], *, whole: bool = False
     total = e.integer(1)
     for size in array_sizes(cx, subject):
         total = e("mul", total, size)
-    open_axis = [i for i, size in enumerate(sizes) if cx.literal_of(size) == -1]
+    open_axis = [i for i, size in enumerate(sizes) if cx.number_of(size) == -1]
     if len(open_axis) > 1:
         raise cx.error("can only specify one unknown dimension")
     known = e.integer(1)
@@ -92,34 +104,43 @@ def _ravel(copying: bool) -> Handler:
         order = [*given[1:], *keywords.values()]
         if len(order) > 1 or set(keywords) - {"order"}:
             raise cx.error("ravel and flatten take nothing but an order", ", ".join(keywords))
-        _in_rows(cx, *order)
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            subject = operands[0] if not copying else copy(cx, operands[0], rows=True)
-            if _is_row(subject):
-                return subject
-            return reshaped(cx, subject, [AV(WEAK_INT, (cx.e.integer(-1),), -1)], whole=True)
+            av = array_like(cx, operands[0])
+            if _in_columns(cx, order[0] if order else None, av):
+                av = view_reversed(cx, av)
+            return flattened(cx, av if not copying else copy(cx, av, rows=True))
 
         return dispatch(cx, given[:1], rule)
 
     return handler
 
 
+def flattened(cx: Frame, subject: AV) -> AV:
+    """All elements in a row: a view where the array is contiguous, else a copy."""
+    return subject if _is_row(subject) else reshaped(cx, subject, [AV(WEAK_INT, (cx.e.integer(-1),), -1)], whole=True)
+
+
 def _is_row(av: AV) -> bool:
     return isinstance(av.type, Array) and av.type.rank == 1 and av.type.contiguous and not av.type.foreign
 
 
-def _in_rows(cx: Frame, order: AV | None = None) -> None:
-    """Refuse to read elements in another order than row after row."""
-    if order is not None and getattr(order.type, "value", None) != "C":
-        raise cx.error("only order='C' is supported", show(order.type), "transpose the array for order='F'")
+def _in_columns(cx: Frame, order: AV | None, av: AV) -> bool:
+    """Are the elements read column after column: with order "F", or "A" and "K" where they lie so."""
+    written = "C" if order is None else getattr(order.type, "value", None)
+    assert isinstance(av.type, Array)
+    if written in ("C", "F"):
+        return written == "F"
+    if written in ("A", "K") and (av.type.row_major or av.type.columns):
+        return av.type.columns and not av.type.row_major
+    raise cx.error("the order of the elements is not known here", f"order={written!r}", "write order='C' or order='F'")
 
 
 def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     subject, *axes = given
     axes = [*axes, *keywords.values()]
-    if len(axes) == 1 and isinstance(axes[0].type, Tuple | List):
-        axes = items_of(axes[0])
+    if len(axes) == 1 and isinstance(axes[0].type, Tuple | List | Ref):
+        axes = static_items(cx, axes[0], "axes")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         (av,) = operands
@@ -135,74 +156,13 @@ def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
 def axis_of(cx: Frame, av: AV, rank: int) -> int:
     """An axis argument: an int known while compiling, counted from the start."""
-    axis = cx.literal_of(av)
-    if not isinstance(axis, int):
-        raise cx.error("an axis must be written as a number", show(av.type))
+    axis = static_int(cx, av)
     if not -rank <= axis < rank:
         raise cx.error(f"axis {axis} is out of bounds for array of dimension {rank}")
     return axis % rank
 
 
-def _diagonal(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    if len(given) != 1 or keywords:
-        raise cx.error("only the main diagonal is supported", "", "index in a loop for other diagonals")
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (av,) = operands
-        if not isinstance(av.type, Array) or av.type.rank != 2:
-            raise cx.error(f"diagonal of {show(av.type)}", "a 2-D array is needed")
-        view = cx.e("view_diagonal", av.value)
-        assert isinstance(view.type, ArrayRef)
-        return array_of(view, replace(av.type, readonly=True))
-
-    return dispatch(cx, given, rule)
-
-
-def _outer(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        for av in operands:
-            if not isinstance(av.type, Array) or av.type.rank != 1:
-                raise cx.error(f"np.outer takes 1-D arrays, not {show(av.type)}")
-        a, b = operands
-        assert isinstance(a.type, Array) and isinstance(b.type, Array)
-        column = array_of(cx.e("view_expand", a.value, axis=1), a.type, (a.type.is_one(0), True))
-        row = array_of(cx.e("view_expand", b.value, axis=0), b.type, (True, b.type.is_one(0)))
-        return binary(cx, "*", column, row)
-
-    return dispatch(cx, given, rule)
-
-
-def _expand_dims(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    subject, axis = [*given, *keywords.values()]
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (av,) = operands
-        assert isinstance(av.type, Array)
-        return array_of(cx.e("view_expand", av.value, axis=axis_of(cx, axis, av.type.rank + 1)), av.type)
-
-    return dispatch(cx, [subject], rule)
-
-
-def _squeeze(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    arguments = [*given, *keywords.values()]
-    if len(arguments) != 2:
-        raise cx.error("np.squeeze needs an axis here", "which axes have size 1 is known only at run time")
-    subject, axis = arguments
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (av,) = operands
-        assert isinstance(av.type, Array)
-        number = axis_of(cx, axis, av.type.rank)
-        size = cx.e("array_size", av.value, axis=number)
-        message = "cannot select an axis to squeeze out which has size not equal to one"
-        cx.check(cx.e("eq", size, cx.e.integer(1)), "ValueError", message)
-        return array_of(cx.e("view_index", av.value, cx.e.integer(0), axis=number), av.type)
-
-    return dispatch(cx, [subject], rule)
-
-
 HANDLERS.update({
     "numpy.reshape": _reshape, "numpy.ravel": _ravel(False), "ndarray.flatten": _ravel(True),
-    "numpy.transpose": _transpose, "numpy.diagonal": _diagonal, "numpy.outer": _outer, "numpy.squeeze": _squeeze,
-    "numpy.expand_dims": _expand_dims,
+    "numpy.transpose": _transpose,
 })  # fmt: skip

@@ -1,0 +1,167 @@
+"""Medians, quantiles and percentiles: the lines are sorted, then the prelude reads them between two places.
+
+    np.quantile(a, q, axis=1)    out[k, i]: between s[j] and s[j + 1], s the sorted row i and j about q[k] * (n - 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pullback.infer.calls import call
+from pullback.infer.creation import array_like, empty
+from pullback.infer.elementwise import array_sizes, ordered_as
+from pullback.infer.engine import Frame
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.numbers import convert, promote
+from pullback.infer.numpy.along import kept_sizes, table
+from pullback.infer.numpy.axes import expanded, is_none, moved, rank_of
+from pullback.infer.numpy.reductions import flag, of_arrays, reduction_axes
+from pullback.infer.numpy.shapes import reshaped
+from pullback.infer.numpy.sorting import sorted_lines
+from pullback.infer.numpy.sums import cast_to, each
+from pullback.infer.registry import HANDLERS, prelude
+from pullback.infer.values import AV
+from pullback.ir.node import Value
+from pullback.types import Array, Constant, DType, Number, Str, show
+
+__all__: list[str] = []
+
+TAKEN = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")  # elements as they are
+BETWEEN = (
+    "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "linear", "median_unbiased",
+    "normal_unbiased", "midpoint",
+)  # fmt: skip
+Rule = Callable[[Frame, AV, Mapping[str, AV]], AV]
+
+
+def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
+    """A table whose rows are the lines along axes, sorted."""
+    assert isinstance(value.type, Array)
+    rank = value.type.rank
+    others = [axis for axis in range(rank) if axis not in axes]
+    value = moved(cx, value, [*others, *axes])
+    rows = table(cx, value, range(len(others), rank))
+    rows = expanded(cx, rows, 0) if rank_of(rows) == 1 else rows
+    return sorted_lines(cx, rows, 1)
+
+
+def _asked(cx: Frame, value: AV, found: Mapping[str, AV]) -> tuple[AV, tuple[int, ...], bool]:
+    """The array, the axes, and whether they stay."""
+    for name in ("out", "weights"):
+        if not is_none(found, name):
+            raise cx.error(f"quantiles with {name}= are not supported", "", "sort, and read the places")
+    axes = reduction_axes(cx, found.get("axis"), rank_of(value) if isinstance(value.type, Array) else 0)
+    value = array_like(cx, value)
+    if rank_of(value) == 0:
+        value, axes = expanded(cx, value, 0), (0,)
+    return value, axes, flag(cx, found, "keepdims")
+
+
+def _result(cx: Frame, out: AV, front: Sequence[Value], value: AV, axes: Sequence[int], keep: bool) -> AV:
+    """What was found, in the shape of the quantiles and of what the reduction leaves; a number if that is none."""
+    rest = kept_sizes(cx, value, axes, keep=keep)
+    sizes = [*(AV(WEAK_INT, (size,)) for size in front), *rest]
+    assert isinstance(out.type, Array)
+    if not sizes:
+        return AV(Number(out.type.dtype, False), (cx.e("array_get", out.value, *[cx.e.integer(0)] * out.type.rank),))
+    return ordered_as(reshaped(cx, out, sizes), [value])
+
+
+def _floats(cx: Frame, value: AV) -> AV:
+    assert isinstance(value.type, Array)
+    return cast_to(cx, value, value.type.dtype if value.type.dtype.is_float else DType.F64)
+
+
+def _median(*, skip_nan: bool) -> Rule:
+    def rule(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
+        alone = isinstance(value.type, Number)
+        value, axes, keep = _asked(cx, value, found)
+        rows = _sorted_rows(cx, _floats(cx, value), axes)
+        if cx.dead:
+            return rows
+        assert isinstance(rows.type, Array)
+        out = empty(cx, array_sizes(cx, rows)[:1], rows.type.dtype)
+        out = call(cx, prelude(cx, "pullback.median_rows"), [rows, out, _bool(skip_nan)], {})
+        return _result(cx, out, (), value, axes, keep and not alone)
+
+    return rule
+
+
+def _bool(value: bool) -> AV:
+    return AV(Constant(value), (), value)
+
+
+def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
+    def rule(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
+        method = getattr(found["method"].type, "value", None) if "method" in found else "linear"
+        if method not in (*TAKEN, *BETWEEN):
+            title = f"{method!r} is not a valid method. Use one of: {', '.join((*BETWEEN, *TAKEN))}"
+            raise cx.error(title, f"np.{name} knows no such method", raised=("ValueError", title))
+        alone = isinstance(value.type, Number)
+        value, axes, keep = _asked(cx, value, found)
+        assert isinstance(value.type, Array)
+        q = found["q"] if isinstance(found["q"].type, Number) else array_like(cx, found["q"])
+        q = _fractions(cx, q, value.type.dtype, percent)
+        assert isinstance(q.type, Array | Number)
+        dtype = value.type.dtype
+        if method in BETWEEN:
+            value = _floats(cx, value)
+            dtype = _dtype(value, q)
+        rows = _sorted_rows(cx, value, axes)
+        if cx.dead:
+            return rows
+        line = _line(cx, q)
+        loop = prelude(cx, f"pullback.{'taken' if method in TAKEN else 'quantile'}_rows")
+        out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
+        out = call(cx, loop, [rows, line, out, AV(Str(str(method)), (), method), _bool(skip_nan)], {})
+        front = array_sizes(cx, q) if isinstance(q.type, Array) else []
+        return _result(cx, out, front, value, axes, keep and not alone)
+
+    return rule
+
+
+def _dtype(value: AV, q: AV) -> DType:
+    assert isinstance(value.type, Array) and isinstance(q.type, Array | Number)
+    kind = q.type if isinstance(q.type, Number) else Number(q.type.dtype, False)
+    return promote(Number(value.type.dtype, False), kind).dtype
+
+
+def _fractions(cx: Frame, q: AV, dtype: DType, percent: bool) -> AV:
+    """The quantiles as fractions from 0 to 1."""
+    assert isinstance(q.type, Array | Number)
+    if isinstance(q.type, Array) and q.type.rank > 2:
+        raise cx.error("q must be a scalar or 1d", show(q.type), raised=("ValueError", "q must be a scalar or 1d"))
+    wanted = q.type.dtype if q.type.dtype.is_float else DType.F64
+    weak = isinstance(q.type, Number) and q.type.weak
+    if weak:
+        wanted = dtype if dtype.is_float else DType.F64
+
+    def rule(cx: Frame, items: Sequence[AV]) -> AV:
+        x = convert(cx, items[0], wanted)
+        x = cx.e("div", x, cx.e.like(100.0, x)) if percent else x
+        return AV(Number(wanted, False), (x,))
+
+    result = each(cx, [q], rule)
+    words = "Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]"
+    line = _line(cx, result)
+    call(cx, prelude(cx, "pullback.check_fractions"), [line, AV(Str(words), (), words)], {})
+    return AV(Number(wanted, weak and wanted is DType.F64), result.values) if weak else result
+
+
+def _line(cx: Frame, q: AV) -> AV:
+    """The quantiles in one row."""
+    if isinstance(q.type, Array):
+        return reshaped(cx, q, [AV(WEAK_INT, (cx.e.integer(-1),), -1)], reading=True)
+    assert isinstance(q.type, Number)
+    fresh = empty(cx, [cx.e.integer(1)], q.type.dtype)
+    cx.e("array_swap", fresh.value, cx.e.integer(0), q.value)
+    return fresh
+
+
+_NAMES = ("a", "q", "axis", "out", "overwrite_input", "method", "keepdims", "weights")
+_MEDIAN = ("a", "axis", "out", "overwrite_input", "keepdims")
+for _prefix, _skip in (("", False), ("nan", True)):
+    HANDLERS[f"numpy.{_prefix}median"] = of_arrays(f"numpy.{_prefix}median", _MEDIAN, _median(skip_nan=_skip))
+    for _name, _percent in (("quantile", False), ("percentile", True)):
+        _full = f"{_prefix}{_name}"
+        HANDLERS[f"numpy.{_full}"] = of_arrays(f"numpy.{_full}", _NAMES, _quantile(_full, _percent, skip_nan=_skip))

@@ -1,0 +1,147 @@
+"""scipy.linalg: arguments that only tell how to work are left out, matrices become floats, finiteness is checked.
+
+scipy.linalg.lu(a, permute_l=True)      the function of the prelude with that result
+scipy.linalg.lu_solve((lu, piv), b)     pullback.lu_solve(lu, piv, b)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pullback.infer.calls import call
+from pullback.infer.complexes import complex_of, halves
+from pullback.infer.creation import arguments_of, array_like
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Frame
+from pullback.infer.numpy.linalg import matrices
+from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.values import AV, items_of
+from pullback.types import NEVER, Array, Complex, Constant, List, Tuple, show
+
+__all__: list[str] = []
+
+_WITHOUT_MEANING = ("overwrite_a", "overwrite_b", "overwrite_ab")
+# Parameters in SciPy's order: matrices first.
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "inv": ("a", "overwrite_a", "check_finite"),
+    "det": ("a", "overwrite_a", "check_finite"),
+    "solve": ("a", "b", "lower", "overwrite_a", "overwrite_b", "check_finite", "assume_a", "transposed"),
+    "solve_triangular": ("a", "b", "trans", "lower", "unit_diagonal", "overwrite_b", "check_finite"),
+    "lu_factor": ("a", "overwrite_a", "check_finite"),
+    "lu": ("a", "permute_l", "overwrite_a", "check_finite", "p_indices"),
+    "cholesky": ("a", "lower", "overwrite_a", "check_finite"),
+    "cho_factor": ("a", "lower", "overwrite_a", "check_finite"),
+    "solve_sylvester": ("a", "b", "q"),
+    "expm": ("A",),
+}
+_UNCHECKED = ("solve_sylvester", "expm")
+_BY_COLUMNS = ("solve_triangular", "lu_factor", "cholesky", "cho_factor")
+
+
+def _by_columns(av: AV) -> AV:
+    """Matrices that SciPy returns column after column, which shows where they are reshaped and then written."""
+    match av.type:
+        case Array(rank=rank) if rank > 1:
+            return AV(replace(av.type, foreign=True), av.values)
+        case Complex():
+            return complex_of(*map(_by_columns, halves(av)))
+        case Tuple():
+            parts = [_by_columns(item) for item in items_of(av)]
+            return AV(replace(av.type, items=tuple(part.type for part in parts)), av.values)
+    return av
+
+
+def _is_true(found: Mapping[str, AV], name: str, default: bool) -> bool:
+    av = found.get(name)
+    return default if av is None or not isinstance(av.type, Constant) else av.type.value
+
+
+def _checked(cx: Frame, name: str, found: Mapping[str, AV], arrays: Sequence[AV]) -> None:
+    if name in _UNCHECKED or not _is_true(found, "check_finite", True):
+        return
+    for array in arrays:
+        if not cx.dead:
+            call(cx, prelude(cx, "pullback.require_finite"), [array], {})
+
+
+def _function(name: str) -> Handler:
+    names = _PARAMETERS[name]
+    subjects = [n for n in names if n in ("a", "b", "q", "A")]
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        found = arguments_of(cx, f"scipy.linalg.{name}", names, given, keywords)
+        missing = [n for n in subjects if n not in found]
+        if missing:
+            raise cx.type_error(f"scipy.linalg.{name}() missing required argument '{missing[0]}'")
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            arrays = matrices(cx, operands)
+            if name == "solve_sylvester" and any(isinstance(av.type, Complex) for av in arrays):
+                raise cx.error("solve_sylvester of complex matrices is not supported", "real ones are")
+            _checked(cx, name, found, arrays)
+            if cx.dead:
+                return AV(NEVER)
+            if name == "lu":
+                return call(cx, prelude(cx, f"pullback.{_form_of_lu(found)}"), arrays, {})
+            rest = {k: v for k, v in found.items()
+                    if k not in subjects and k not in _WITHOUT_MEANING and k != "check_finite"}  # fmt: skip
+            result = call(cx, prelude(cx, f"scipy.linalg.{name}"), arrays, rest)
+            return _by_columns(result) if name in _BY_COLUMNS else result
+
+        return dispatch(cx, [found[n] for n in subjects], rule)
+
+    return handler
+
+
+def _form_of_lu(found: Mapping[str, AV]) -> str:
+    if _is_true(found, "permute_l", False):
+        return "lu_permuted"
+    return "lu_indices" if _is_true(found, "p_indices", False) else "lu"
+
+
+def _pair(cx: Frame, name: str, av: AV) -> list[AV]:
+    if not isinstance(av.type, Tuple | List) or len(av.type.items) != 2:
+        raise cx.error(f"scipy.linalg.{name} takes a pair, as the factorisation gave it", show(av.type))
+    return items_of(av)
+
+
+def _lu_solve(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    found = arguments_of(
+        cx, "scipy.linalg.lu_solve", ("lu_and_piv", "b", "trans", "overwrite_b", "check_finite"), given, keywords
+    )
+    lu, pivots = _pair(cx, "lu_solve", found["lu_and_piv"])
+    trans = {"trans": found["trans"]} if "trans" in found else {}
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        factor, b = matrices(cx, [operands[0], operands[2]])
+        _checked(cx, "lu_solve", found, [factor, b])
+        if cx.dead:
+            return AV(NEVER)
+        pivots = array_like(cx, operands[1])
+        return _by_columns(call(cx, prelude(cx, "pullback.lu_solve"), [factor, pivots, b], trans))
+
+    return dispatch(cx, [lu, pivots, found["b"]], rule)
+
+
+def _cho_solve(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    found = arguments_of(
+        cx, "scipy.linalg.cho_solve", ("c_and_lower", "b", "overwrite_b", "check_finite"), given, keywords
+    )
+    c, lower = _pair(cx, "cho_solve", found["c_and_lower"])
+    if not isinstance(lower.type, Constant):
+        raise cx.error("scipy.linalg.cho_solve: which triangle it is must be known while compiling", show(lower.type),
+                       "write True or False for lower")  # fmt: skip
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        factor, b = matrices(cx, operands)
+        _checked(cx, "cho_solve", found, [factor, b])
+        if cx.dead:
+            return AV(NEVER)
+        return _by_columns(call(cx, prelude(cx, "pullback.cho_solve"), [factor, b, lower], {}))
+
+    return dispatch(cx, [c, found["b"]], rule)
+
+
+HANDLERS.update({f"scipy.linalg.{name}": _function(name) for name in _PARAMETERS})
+HANDLERS.update({"scipy.linalg.lu_solve": _lu_solve, "scipy.linalg.cho_solve": _cho_solve})

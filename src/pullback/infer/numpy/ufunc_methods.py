@@ -1,0 +1,253 @@
+"""Methods of ufuncs: reduce, accumulate, outer, at, reduceat.
+
+    np.hypot.reduce(a, axis=1)     a loop of the prelude over the axis, which calls np.hypot
+    np.add.at(a, i, b)             a[i[k]] = a[i[k]] + b[k], one after the other
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pullback.infer.arguments import arguments_of
+from pullback.infer.calls import call, call_builtin
+from pullback.infer.creation import array_like, dtype_of, empty
+from pullback.infer.dispatch import dispatch
+from pullback.infer.elementwise import array_sizes
+from pullback.infer.engine import Frame
+from pullback.infer.fancy import apply_at
+from pullback.infer.filling import copy, fill, writable
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.numbers import as_number
+from pullback.infer.numpy.axes import axes_of, expanded, is_none, moved_axis, rank_of
+from pullback.infer.numpy.shapes import axis_of
+from pullback.infer.numpy.ufuncs import DTYPES, UFUNCS, in_dtype, kept_in, require_cast
+from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.static import static_flag
+from pullback.infer.values import AV
+from pullback.infer.views import fancy_parts, index_parts, integer, view
+from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.types import NONE, Array, Builtin, Complex, Constant, DType, List, NoneType, Number, Scalar, Tuple, show
+
+__all__: list[str] = []
+
+_KNOWN = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
+}  # fmt: skip
+_RUNNING = {"add": "cumsum", "multiply": "cumprod"}
+
+
+def _reduce(short: str) -> Handler:
+    name, ufunc = f"numpy.{short}.reduce", UFUNCS[short]
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        names = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
+        found = arguments_of(cx, name, names, given, keywords)
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            value = operands[0] if isinstance(operands[0].type, Complex) else array_like(cx, operands[0])
+            first = AV(WEAK_INT, (cx.e.integer(0),), 0)
+            if short in _KNOWN:
+                more = {key: av for key, av in found.items() if key not in ("array", "out")}
+                more.setdefault("axis", first)
+                return kept_in(cx, found, call_builtin(cx, f"numpy.{_KNOWN[short]}", [value], more))
+            return kept_in(cx, found, _folded(cx, ufunc, value, found))
+
+        return dispatch(cx, [found["array"]], rule)
+
+    return handler
+
+
+def _folded(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
+    """The reduction by a loop that calls the ufunc, one axis after the other."""
+    if "where" in found:
+        raise cx.error(f"where= of np.{ufunc.__name__}.reduce is not supported", "", "use np.where on the array first")
+    rank = rank_of(value)
+    none = "axis" in found and isinstance(found["axis"].type, NoneType)
+    axes = list(range(rank)) if none else axes_of(cx, found["axis"], rank) if "axis" in found else [0]
+    if len(axes) > 1 and ufunc.identity is None and ufunc.__name__ not in _REORDERABLE:
+        title = f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
+        raise cx.error(title, show(value.type), raised=("ValueError", title))
+    value = _same_dtype(cx, ufunc, value, found)
+    if rank == 0:
+        return value
+    keep = "keepdims" in found and static_flag(cx, found["keepdims"], "keepdims")
+    for axis in sorted(axes, reverse=True):
+        value = _fold_axis(cx, ufunc, moved_axis(cx, array_like(cx, value), axis, 0), found)
+    if not keep:
+        return value
+    value = array_like(cx, value)
+    for axis in sorted(axes):
+        value = expanded(cx, value, axis)
+    return value
+
+
+_REORDERABLE = frozenset({"fmax", "fmin", "maximum", "minimum"})
+
+
+def _same_dtype(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
+    """The elements in the dtype of the results, in which the ufunc goes on."""
+    assert isinstance(value.type, Array)
+    own = np.dtype(NUMPY_DTYPES[value.type.dtype])
+    if not is_none(found, "dtype"):
+        return in_dtype(cx, value, np.dtype(NUMPY_DTYPES[dtype_of(cx, found["dtype"])]))
+    if ufunc.__name__.startswith("logical"):
+        return in_dtype(cx, value, np.dtype(np.bool_))
+    try:
+        loop = ufunc.resolve_dtypes((own, own, None))
+        if ufunc.__name__ in _RUNNING and own.kind in "bi":
+            loop = (np.dtype(np.int64),) * 3
+        if loop[2] != loop[0]:
+            raise TypeError(f"the resolved dtypes are not compatible with {ufunc.__name__}.accumulate or .reduce")
+    except TypeError as error:
+        raise cx.error(str(error), show(value.type), raised=("TypeError", str(error))) from None
+    return in_dtype(cx, value, loop[2])
+
+
+def _fold_axis(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
+    """The first axis folded away."""
+    assert isinstance(value.type, Array)
+    function, dtype = AV(Builtin(f"numpy.{ufunc.__name__}")), value.type.dtype
+    start = found.get("initial")
+    if start is not None and isinstance(start.type, NoneType):
+        start = None
+    identity = ufunc.identity
+    empty_too = start is not None or identity is not None
+    if not empty_too:
+        size = cx.e("array_size", value.value, axis=0)
+        message = f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+        cx.check(cx.e("gt", size, cx.e.integer(0)), "ValueError", message)
+    out = empty(cx, array_sizes(cx, value)[1:], dtype)
+    if start is not None:
+        fill(cx, out, start, exact=False)
+    elif identity is not None:
+        number = float(identity)
+        fill(cx, out, AV(WEAK_FLOAT, (cx.e.constant(number),), number), exact=False)
+    whole = AV(Constant(start is not None))
+    call(cx, prelude(cx, "pullback.fold"), [function, value, out, whole], {})
+    return as_number(cx, out)
+
+
+def _accumulate(short: str) -> Handler:
+    name, ufunc = f"numpy.{short}.accumulate", UFUNCS[short]
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        found = arguments_of(cx, name, ("array", "axis", "dtype", "out"), given, keywords)
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            value = array_like(cx, operands[0])
+            axis = axis_of(cx, found["axis"], rank_of(value)) if "axis" in found else 0
+            value = _same_dtype(cx, ufunc, value, found)
+            out = copy(cx, value, rows=True)
+            function = AV(Builtin(f"numpy.{short}"))
+            call(cx, prelude(cx, "pullback.accumulate"), [function, moved_axis(cx, out, axis, 0)], {})
+            return kept_in(cx, found, out)
+
+        return dispatch(cx, [found["array"]], rule)
+
+    return handler
+
+
+def _outer(short: str) -> Handler:
+    name = f"numpy.{short}"
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if len(given) != 2:
+            raise cx.type_error(f"{name}.outer() takes 2 arrays ({len(given)} given)")
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            a, b = (array_like(cx, av) for av in operands)
+            for _ in range(rank_of(b)):
+                a = expanded(cx, a, rank_of(a))
+            return call_builtin(cx, name, [a, b], keywords)
+
+        return dispatch(cx, given, rule)
+
+    return handler
+
+
+def _at(short: str) -> Handler:
+    name, ufunc = f"numpy.{short}", UFUNCS[short]
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if len(given) != ufunc.nin + 1 or keywords:
+            raise cx.type_error(f"{name}.at() takes {ufunc.nin + 1} arguments ({len(given)} given)")
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            subject, *values = operands
+            if not isinstance(subject.type, Array):
+                raise cx.type_error("first operand must be array", show(subject.type))
+            writable(cx, subject)
+            _at_index(cx, ufunc, subject, given[1], [_as_operand(cx, av) for av in values])
+            return AV(NONE)
+
+        return dispatch(cx, [given[0], *given[2:]], rule)
+
+    return handler
+
+
+def _as_operand(cx: Frame, av: AV) -> AV:
+    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+
+
+def _at_index(cx: Frame, ufunc: np.ufunc, subject: AV, index: AV, values: Sequence[AV]) -> None:
+    function = AV(Builtin(f"numpy.{ufunc.__name__}"))
+    parts = index_parts(cx, subject, index)
+    if fancy_parts(parts):
+        values = [array_like(cx, av) for av in values]
+        require_cast(cx, ufunc, _sample(cx, ufunc, subject, values), subject, "same_kind")
+        apply_at(cx, function, subject, parts, values[0] if values else None)
+        return
+    part = view(cx, subject, parts)
+    result = call(cx, function, [part, *values], {})
+    require_cast(cx, ufunc, result, subject, "same_kind")
+    fill(cx, part, result, exact=False)
+
+
+def _sample(cx: Frame, ufunc: np.ufunc, subject: AV, values: Sequence[AV]) -> AV:
+    """A number of the dtype that the ufunc gives for these operands."""
+    types = [np.dtype(NUMPY_DTYPES[av.type.dtype]) for av in (subject, *values)]  # type: ignore[union-attr]
+    try:
+        loop = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))
+    except TypeError as error:
+        raise cx.error(str(error), show(subject.type), raised=("TypeError", str(error))) from None
+    dtype = DTYPES.get(loop[ufunc.nin], DType.F64)
+    return AV(Number(dtype, False), (cx.e.constant(0, Scalar(dtype)),))
+
+
+def _reduceat(short: str) -> Handler:
+    name, ufunc = f"numpy.{short}.reduceat", UFUNCS[short]
+
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        found = arguments_of(cx, name, ("array", "indices", "axis", "dtype", "out"), given, keywords)
+
+        def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+            value, index = (array_like(cx, av) for av in operands)
+            axis = axis_of(cx, found["axis"], rank_of(value)) if "axis" in found else 0
+            value = _same_dtype(cx, ufunc, value, found)
+            sizes = array_sizes(cx, value)
+            sizes[axis] = array_sizes(cx, index)[0]
+            assert isinstance(value.type, Array)
+            out = empty(cx, sizes, value.type.dtype)
+            size = cx.e("array_size", value.value, axis=axis)
+            bad = integer(cx, call(cx, prelude(cx, "pullback.no_start"), [index, AV(WEAK_INT, (size,))], {}))
+            inside = cx.e("and_", cx.e("ge", bad, cx.e.integer(0)), cx.e("lt", bad, size))
+            nothing = cx.e("eq", sizes[axis], cx.e.integer(0))
+            message = f"index {{0}} out-of-bounds in {short}.reduceat [0, {{1}})"
+            cx.check(cx.e("or_", inside, nothing), "IndexError", message, bad, size)
+            views = [moved_axis(cx, value, axis, 0), index, moved_axis(cx, out, axis, 0)]
+            call(cx, prelude(cx, "pullback.reduceat"), [AV(Builtin(f"numpy.{short}")), *views], {})
+            return kept_in(cx, found, out)
+
+        return dispatch(cx, [found["array"], found["indices"]], rule)
+
+    return handler
+
+
+_TWO = [name for name, ufunc in UFUNCS.items() if ufunc.nin == 2 and ufunc.nout == 1]
+HANDLERS.update({f"numpy.{name}.reduce": _reduce(name) for name in _TWO})
+HANDLERS.update({f"numpy.{name}.accumulate": _accumulate(name) for name in _TWO})
+HANDLERS.update({f"numpy.{name}.outer": _outer(name) for name in _TWO})
+HANDLERS.update({f"numpy.{name}.reduceat": _reduceat(name) for name in _TWO})
+HANDLERS.update({f"numpy.{name}.at": _at(name) for name, ufunc in UFUNCS.items() if ufunc.nout == 1})

@@ -1,0 +1,37 @@
+"""Products of complex numbers along lines, which are pairs of real ones here.
+
+A table has the axes (before, line, after), as in `lines`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FUNCTIONS"]
+
+
+def complex_prod_lines(re: Any, im: Any, out_re: Any, out_im: Any) -> None:
+    for i in range(re.shape[0]):
+        for j in range(re.shape[2]):
+            x, y = np.ones(1, re.dtype)[0], np.zeros(1, re.dtype)[0]
+            for k in range(re.shape[1]):
+                a, b = re[i, k, j], im[i, k, j]
+                x, y = x * a - y * b, x * b + y * a
+            out_re[i, j], out_im[i, j] = x, y
+
+
+def complex_cumprod_lines(re: Any, im: Any, out_re: Any, out_im: Any) -> None:
+    for i in range(re.shape[0]):
+        for j in range(re.shape[2]):
+            x, y = np.ones(1, re.dtype)[0], np.zeros(1, re.dtype)[0]
+            for k in range(re.shape[1]):
+                a, b = re[i, k, j], im[i, k, j]
+                x, y = x * a - y * b, x * b + y * a
+                out_re[i, k, j], out_im[i, k, j] = x, y
+
+
+FUNCTIONS = {
+    f"pullback.{function.__name__}": function for function in (complex_prod_lines, complex_cumprod_lines)
+}  # fmt: skip

@@ -1,0 +1,135 @@
+"""Tables of the ziggurat: layers of equal area under exp(-x*x/2) and under exp(-x), 256 of each.
+
+    a draw of layer k, m a whole number of 52 bits:   x = m * NORMAL_WIDTH[k], surely below f if m < NORMAL_INSIDE[k]
+
+The construction is that of Marsaglia and Tsang, "The ziggurat method for generating random variables" (2000): with
+x[255] = r and the area v of a layer, f(x[k]) = f(x[k+1]) + v / x[k+1]; layer 0 is the tail, as wide as v / f(r).  The
+edges x are kept as NumPy has them, who computed them in double precision once: the construction repeated on another
+machine differs in the last places, and so would every number drawn.  What follows from the edges is computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "EXPONENTIAL_END", "EXPONENTIAL_HEIGHT", "EXPONENTIAL_HEIGHT_32", "EXPONENTIAL_INSIDE", "EXPONENTIAL_INSIDE_32",
+    "EXPONENTIAL_WIDTH", "EXPONENTIAL_WIDTH_32", "NORMAL_END", "NORMAL_HEIGHT", "NORMAL_HEIGHT_32", "NORMAL_INSIDE",
+    "NORMAL_INSIDE_32", "NORMAL_WIDTH", "NORMAL_WIDTH_32",
+]  # fmt: skip
+
+_NORMAL_EDGES = (
+    "79d915783b490f40c6f6fde30b8dcb3fb45b2c3caf50d23f613b4438b97cd53f0ca72fe8fc01d83fbcd04c2e0c23da3ff761382f4d00dc3f"
+    "7472745a2facdd3fc3d54c2d4832df3fadbb8e27324de03f435d023b05f5e03f77364197a692e13ff51a7a8fa227e23f80d863382eb5e23f"
+    "f59157c03f3ce33f2fb1a2c19ebde33f559bff8def39e43fa7fe3d36bbb1e43f74d31a627525e53f96ce07a78095e53fea7ed9cf3102e63f"
+    "3d7ca361d26be63f70050092a2d2e63fa6f846d3da36e73f772ab310ad98e73f43f546ad45f8e73f770a4353cc55e83f9a767b9e64b1e83f"
+    "98cf4ea92e0be93fea1e2c824763e93f46c5388ec9b9e93f2ca7a4dccc0eea3f59cd776d6762ea3f3016106eadb4ea3f9c6c136db105eb3f"
+    "297a42878455eb3f3a9f528e36a4eb3f3282bf2ad6f1eb3ff34e59f9703eec3f613b32a5138aec3f8b2672fec9d4ec3f48b7800e9f1eed3f"
+    "101fe4299d67ed3fc3b82300ceafed3f5376f1a93af7ed3ffeedd2b5eb3dee3f006f7a33e983ee3fce82f9bd3ac9ee3f2662f084e70def3f"
+    "88f6d854f651ef3faed7879e6d95ef3fac2efa7d53d8ef3fec3442e0560df03f9a8f39f5402ef03ffca5169eea4ef03f10a0725b566ff03f"
+    "0bf47190868ff03f1361bc847daff03f7fcc4b663dcff03f6b08164bc8eef03fee159532200ef13fbe0f3107472df13f41918e9f3e4cf13f"
+    "1e20c4bf086bf13f34da781aa789f13f886dee511ba8f13fcb2af8f866c6f13f2ed4e0938be4f13f9fa040998a02f23fe9c6c4726520f23f"
+    "1fc3e97d1d3ef23ffb6ba90cb45bf23f7fd31d662a79f23f1bd719c78196f23fda2eb862bbb3f23f53b8e162d8d0f23f8ea9cbe8d9edf23f"
+    "d7486e0dc10af33f30b9f4e18e27f33fa15e26704444f33fd552cabae260f33f6a5805be6a7df33f64b2b26fdd99f33f033db8bf3bb6f33f"
+    "e01d569886d2f33f835a72debeeef33f749ee071e50af43f5d74a62dfb26f43fa4303ce80043f43f5dc7ca73f75ef43f36c3669edf7af43f"
+    "2f8f4832ba96f43f5d4102f687b2f43fdc11b3ac49cef43f05a6381600eaf43f62555eefab05f53f5a8b0af24d21f53f4f666ad5e63cf53f"
+    "c8b21b4e7758f53f785f550e0074f53f14850ec6818ff53f591b2423fdaaf53f3d737dd172c6f53fd38c2f7be3e1f53f385e9fc84ffdf53f"
+    "c31fa360b818f63fa2b0a2e81d34f63f0b26b704814ff63f7296c957e26af63f3731b1834286f63fb1b25029a2a1f63fbb43b3e801bdf63f"
+    "52d3286162d8f63f54f86131c4f3f63feb688bf7270ff73fc61469518e2af73fdcee70dcf745f73f1f73e5356561f73f49f4effad67cf73f"
+    "93bdbac84d98f73f09148b3ccab3f73ffb22dbf34ccff73fe7de738cd6eaf73f1fea86a46706f83f7686c8da0022f83f159f89cea23df83f"
+    "bdf5d11f4e59f83fc57e7a6f0375f83f2df7475fc390f83f43c005928eacf83f9c0ca1ab65c8f83f276a445149e4f83f8fb573293a00f93f"
+    "478328dc381cf93ffc0aef124638f93f8aa203796254f93feed570bb8e70f93f312a2e89cb8cf93fbf993f9319a9f93f2cd9d58c79c5f93f"
+    "11746f2bece1f93f4ad2fa2672fef93f9236f9390c1bfa3f5bc8a221bb37fa3f88bb0b9e7f54fa3fa4a94a725a71fa3f3d31a0644c8efa3f"
+    "08f19f3e56abfa3fcef55acd78c8fa3f36b38be1b4e5fa3f1aa1c34f0b03fb3f5b989af07c20fb3f000ce0a00a3efb3f033dce41b55bfb3f"
+    "27893fb97d79fb3f3cf7e5f16497fb3f6e2585db6bb5fb3fa2c02e6b93d3fb3f83ae819bdcf1fb3fa016ec6c4810fc3f2d7af0e5d72efc3f"
+    "1c0d6e138c4dfc3f0587ec08666cfc3f17a6ebe0668bfc3faba236bd8faafc3f90d63bc7e1c9fc3f37e068305ee9fc3f6e8f8b320609fd3f"
+    "20ef3710db28fd3f47c63315de48fd3f23f1e7961069fd3fa5fbd7f47389fd3f706e209909aafd3f0e49fcf8d2cafd3f372e5295d1ebfd3f"
+    "1cd249fb060dfe3ff646eac4742efe3f88d1c1991c50fe3f25fe972f0072fe3f0abf2a4b2194fe3f086ff7c081b6fe3f3aa7107623d9fe3f"
+    "a9ec016108fcfe3f2153c28a321fff3f6d4db70fa442ff3f6801c9205f66ff3f82978904668aff3fbf227118bbaeff3f85e72fd260d3ff3f"
+    "0bf618c159f8ff3f75a0d347d40e004047c98f02a8210040ab02a983a9340040c7f53e4eda4700407eb3adf63b5b00406826a723d06e0040"
+    "172e638f9882004054a2e80897960040c4c07175cdaa004048d4eed13dbf0040303daa34ead30040936511cfd4e80040b69fa6effffd0040"
+    "417020046e130140355dbb9b212901406d09c4691d3f01403b2e604864550140f3ee9d3bf96b01406112d274df820140aceb4e561a9a0140"
+    "8e2f7f77adb1014094a671a99cc9014039aee4fbebe1014001d9e2c29ffa014081cc049dbc130240eed36f7a472d0240249caca445470240"
+    "e05876c7bc6102402e59a8fab27c0240780e77cd2e980240520a2a5337b4024097db9631d4d00240f578a9b10dee0240eeae56d2ec0b0340"
+    "a3a4685e7b2a0340a312ae05c449034040a8337ad26903400a415692b38a0340fa88ae7075ac0340a60417b327cf034075f460aadbf20340"
+    "dae5b99ca4170440945e5415983d0440153aa744ce640440bc439c75628d0440275a6b9d73b704400289cd0d25e3044041ace9539f100540"
+    "427e3a52114005401be44aa9b1710540d98d718bc0a50540fed03a248adc05404c1e86cf69160640ea6a007bce530640c3e59fbe40950640"
+    "32e2098d6bdb0640347a5ff02827074073060956957907408cced6f42dd4074034f2290503390840147caabf0fab084096446f94e02e0940"
+    "ab574001eecb09405a779478dc8f0a40b1fd78381f980b4033ad0982b43b0d40"
+)  # fmt: skip
+_EXPONENTIAL_EDGES = (
+    "c15dbf94ec64214019415d8b9d58b03f2b4d5b49b2d6ba3fba8d5ba93593c13f732a4ae5e622c53f807ac2fb9050c83fccb779efd138cb3f"
+    "98bd6db7d8eccd3f3c5cc649f03bd03f70f6d624db70d13f3326da900298d23fca6e3dfe88b3d33f21fe0bc615c5d43fc34a029df8cdd53f"
+    "bd2ba7f040cfd63f19d017dacdc9d73f6f60d35459bed83fd237225580add93f03525dbec897da3fc4a3dddda57ddb3f893f8cd77b5fdc3f"
+    "367cf14da23ddd3f5a73f1786618de3faa4f5fcf0cf0de3f0932685dd2c4df3f58756aed764be03ffc809b4748b3e03faff54987f319e13f"
+    "a0df4beb8c7fe13fe7493ee926e4e13f2eff3865d247e23f0b6823e19eaae23f4bda26a59a0ce33f02826de2d26de33fa06221d153cee33f"
+    "486770ca282ee43f12e7355f5c8de43f930bcd6bf8ebe43f4d6f7829064ae53ffdbeb83d8ea7e53fcf2eddc79804e63fe0680c6d2d61e63f"
+    "44a9fa6253bde63fbb9079791119e73f737907236e74e73f72817e7c6fcfe73f99d5fe531b2ae83fece12b2f7784e83f2ac5d05088dee83f"
+    "44a2fdbd5338e93f3813ad42de91e93fbf03ff752cebe93f4a8814be4244ea3f61d29653259dea3fc924f244d8f5ea3f9b974c795f4eeb3f"
+    "898f3fb3bea6eb3f99fe5993f9feeb3f9fd2709a1357ec3fdb5ac22b10afec3ffbe6f08ef206ed3f8d6bd8f1bd5eed3f5790426a75b6ed3f"
+    "fe317cf71b0eee3f4410cf83b465ee3f621be2e541bdee3f9f9402e2c614ef3fb5fe572b466cef3fa1a90465c2c3ef3fd93c9a119f0df03f"
+    "62b10df65d39f03ff876721c1f65f03f72004bbbe390f03f37017103adbcf03f662f7a207ce8f03f15ac17395214f13fbe7d706f3040f13f"
+    "fb7f77e1176cf13f96233da90998f13f83523ddd06c4f13fe2c4a99010f0f13f050eb1d3271cf23f29a3c2b34d48f23f9f18d03b8374f23f"
+    "aacd8b74c9a0f23f5d3ba56421cdf23f211703118cf9f23f1176fb7c0a26f33fa11b8aaa9d52f33ff01a859a467ff33ffcefcf4c06acf33f"
+    "6d338dc0ddd8f33fc4094ff4cd05f43fd06c46e6d732f43fa76c7194fc5ff43fc483c8fc3c8df43fa4186b1d9abaf43fea45cbf414e8f43f"
+    "fb00d981ae15f53ff8b52cc46743f53f276f31bc4171f53ff99c4e6b3d9ff53f359311d45bcdf53f26cf56fa9dfbf53f2e1a73e3042af63f"
+    "8c9b5c969158f63feeebd31b4587f63fdf3c8d7e20b6f63f08a659cb24e5f63ffba950115314f73f1c04fa61ac43f73f30d177d13173f73f"
+    "0a24b176e4a2f73ff7177d6bc5d2f73f7772ceccd502f83f2ae6dfba1633f83fe70861598963f83f540fa4cf2e94f83f9460cc4808c5f83f"
+    "1315fef316f6f83fe1738e045c27f93f8a8235b2d858f93ff4bb40398e8af93f5d03c7da7dbcf93f51e9dddca8eef93f2d59d08a1021fa3f"
+    "90c65635b653fa3f0ff3d0329b86fa3f7a6581dfc0b9fa3fffacca9d28edfa3fb58b6ed6d320fb3f4225cff8c354fb3fb64f327bfa88fb3f"
+    "102607db78bdfb3f85fd2d9d40f2fb3f2de0424e5327fc3fa4b1ea82b25cfc3ffb2323d85f92fc3f6ca595f35cc8fc3f8071ed83abfefc3f"
+    "adf230414d35fd3ffea31eed436cfd3f0aa58d5391a3fd3f7f35d24a37dbfd3f9b5026b43713fe3f52a4167c944bfe3f7f23f49a4f84fe3f"
+    "78764a156bbdfe3f68915bfce8f6fe3f7fbca06ecb30ff3fd05e5198146bff3fe5e1efb3c6a5ff3fd809dd0ae4e0ff3fd411f97a370e0040"
+    "1b3911ef342c0040a324929e6b4a0040db2611cfdc6800400fad3acf8987004019c833f773a600406f9400a99cc50040b7cfef5005e50040"
+    "ceef0b66af0401404a15926a9c2401402b3a6feccd440140c104c485456501409eae6fdd048601402078a2a70da701405a2a78a661c80140"
+    "70339baa02ea0140a2f4f093f20b024050e54f52332e0240ba3b40e6c6500240a6dac761af7302402b5342e9ee96024051db45b487ba0240"
+    "702d960e7cde024065592659ce020340d0a72a0b8127034065c93bb3964c034056a88cf8117203404351349cf5970340838b8d7a44be0340"
+    "d0dead8c01e50340adeef5e92f0c0440f842bdc9d23304402cc91b85ed5b04403294d398838404404ca15da798ad044027b11c7b30d70440"
+    "0895b9084f010540b2aaac71f82b05405aa7f8063157054061441b4cfd82054007e138fa61af05409ebd880364dc054079180897080a0640"
+    "942e7b245538064032f4c3604f670640ee48974afd9606401e7b9a2f65c706400725f4b18df8064018d25cce7d2a0740c371bde23c5d0740"
+    "f9716bb5d2900740d376147d47c5074012146ee9a3fa0740c3bec02cf13008404273680639680840ab5b69ce85a0084095363b82e2d90840"
+    "4475f3d25a1409400e2afc34fb4f0940d81a8df1d08c0940ead9243aeaca094078f1493e560a0a403b4ce843254b0a40ea86adc2688d0a40"
+    "c445d88233d10a400ab603c099160b400fea9150b15d0b405eda76d291a60b4077ef4bde54f10b40a7e0c241163e0c40f4c8c842f48c0c40"
+    "7fa9f2ec0fde0c40c538276b8d310d40ec3bec6f94870d409ff14eaf50e00d406009196ef23b0e40c183f32aaf9a0e404aea5067c2fc0e40"
+    "a7f791976e620f40e5c6f643fecb0f402eec62b3e21c1040ef8ef58b115610404ea5cbcdc1911040a0485d7831d01040a6924303a8111140"
+    "2a44756778561140d6c2b3bc039f11407cfac9a0bceb11409f9159b62b3d1240a5aa49aef5931240f011448ae3f012405ef7cc27ee541340"
+    "61b8c8c74ec113406213e46697371440d15147cdd7b91440f673cf3cd84a1540d21373e17aee154072bf4b6d67aa16402fc6ead650871740"
+    "19edf2e69f931840857b480ddce91940fc71da519ec31b4083bb7e29d9c91e40"
+)  # fmt: skip
+NORMAL_END = 3.6541528853610087963519472518  # r: where the tail begins
+EXPONENTIAL_END = 7.6971174701310497140446280481
+
+
+def _edges(text: str) -> Any:
+    return np.frombuffer(bytes.fromhex(text), "<f8").astype(np.float64)
+
+
+def _inside(edges: Any, scale: float) -> Any:
+    """Below which whole number a point of a layer lies under the next one as well; none does in layer 1."""
+    before = np.concatenate([edges[255:], [0.0], edges[1:255]])
+    return np.rint(before / edges * scale)
+
+
+def _heights(exponents: Any) -> Any:
+    """f at the edges; 1 at layer 0, which begins in the middle."""
+    heights = np.exp(exponents)
+    heights[0] = 1.0
+    return heights
+
+
+_normal, _exponential = _edges(_NORMAL_EDGES), _edges(_EXPONENTIAL_EDGES)
+NORMAL_WIDTH, EXPONENTIAL_WIDTH = _normal / 2.0**52, _exponential / 2.0**53
+NORMAL_INSIDE, EXPONENTIAL_INSIDE = _inside(_normal, 2.0**52), _inside(_exponential, 2.0**53)
+NORMAL_HEIGHT, EXPONENTIAL_HEIGHT = _heights(-0.5 * _normal * _normal), _heights(-_exponential)
+
+# The same for numbers of 24 bits.
+NORMAL_WIDTH_32, EXPONENTIAL_WIDTH_32 = (
+    (_normal / 2.0**23).astype(np.float32),
+    (_exponential / 2.0**23).astype(np.float32),
+)
+NORMAL_INSIDE_32 = _inside(_normal, 2.0**23).astype(np.float32)
+EXPONENTIAL_INSIDE_32 = _inside(_exponential, 2.0**23).astype(np.float32)
+NORMAL_HEIGHT_32, EXPONENTIAL_HEIGHT_32 = NORMAL_HEIGHT.astype(np.float32), EXPONENTIAL_HEIGHT.astype(np.float32)
+EXPONENTIAL_WIDTH_32[226] = np.nextafter(EXPONENTIAL_WIDTH_32[226], np.float32(1.0))  # as NumPy rounds it

@@ -1,0 +1,345 @@
+"""Sorting and searching: a stable merge sort of keys with their places, and what rests on it.
+
+    argsort_line(a, out)          places of the elements in order, nan last, equal ones as they come
+    search_left(a, x)             how many elements of a sorted line are less than x
+    unique_places(a, order)       where the runs of equal elements begin, in the order of `order`
+
+Keys are compared without derivative; a sorted line takes its elements through the places, and so has their derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pullback.prims.prelude.intrinsics import stop, structural
+
+__all__ = ["FUNCTIONS"]
+
+RUN = 12  # lines up to this length, and parts of longer ones, are sorted by insertion
+
+
+def sort_line(a: Any, out: Any) -> None:
+    order = np.empty(len(a), np.int64)
+    argsort_line(a, order)
+    for k in range(len(a)):
+        out[k] = a[order[k]]
+
+
+def argsort_line(a: Any, out: Any) -> None:
+    n = len(a)
+    keys = np.empty(n, a.dtype)
+    m = 0
+    for k in range(n):
+        x = stop(a[k])
+        if x == x:
+            keys[m] = x
+            out[m] = k
+            m += 1
+    if m < n:
+        last = m
+        for k in range(n):
+            if a[k] != a[k]:
+                out[last] = k
+                last += 1
+    insert_runs(keys[:m], out[:m])
+    if m > RUN:
+        merge_runs(keys[:m], out[:m])
+
+
+@structural
+def insert_runs(keys: Any, order: Any) -> None:
+    n = len(keys)
+    for low in range(0, n, RUN):
+        for i in range(low + 1, min(low + RUN, n)):
+            x, place = keys[i], order[i]
+            j = i
+            while j > low and x < keys[j - 1]:
+                keys[j] = keys[j - 1]
+                order[j] = order[j - 1]
+                j -= 1
+            keys[j] = x
+            order[j] = place
+
+
+def merge_runs(keys: Any, order: Any) -> None:
+    n = len(keys)
+    other_keys, other_order = np.empty(n, keys.dtype), np.empty(n, np.int64)
+    width, away = RUN, False
+    while width < n:
+        if away:
+            merge_pairs(other_keys, other_order, keys, order, width)
+        else:
+            merge_pairs(keys, order, other_keys, other_order, width)
+        away = not away
+        width *= 2
+    if away:
+        for k in range(n):
+            order[k] = other_order[k]
+
+
+@structural
+def merge_pairs(keys: Any, order: Any, to_keys: Any, to_order: Any, width: int) -> None:
+    n = len(keys)
+    for low in range(0, n, 2 * width):
+        middle, high = min(low + width, n), min(low + 2 * width, n)
+        i, j = low, middle
+        for k in range(low, high):
+            if i < middle and (j >= high or not keys[j] < keys[i]):
+                to_keys[k] = keys[i]
+                to_order[k] = order[i]
+                i += 1
+            else:
+                to_keys[k] = keys[j]
+                to_order[k] = order[j]
+                j += 1
+
+
+def lexsort_step(key: Any, order: Any) -> Any:
+    """The order, sorted by a further key."""
+    n = len(order)
+    if len(key) != n:
+        raise ValueError("all keys need to be the same shape")
+    taken, places, result = np.empty(n, key.dtype), np.empty(n, np.int64), np.empty(n, np.int64)
+    for k in range(n):
+        taken[k] = stop(key[order[k]])
+    argsort_line(taken, places)
+    for k in range(n):
+        result[k] = order[places[k]]
+    return result
+
+
+def lexsort_rows(keys: Any, order: Any) -> Any:
+    for key in keys:
+        order = lexsort_step(key, order)
+    return order
+
+
+def complex_order(re: Any, im: Any) -> Any:
+    n = len(re)
+    kind = np.empty(n, np.int64)
+    for k in range(n):
+        kind[k] = (0 if re[k] == re[k] else 2) + (0 if im[k] == im[k] else 1)
+    return lexsort_step(kind, lexsort_step(re, sorted_order(im)))
+
+
+def complex_argsort_columns(re: Any, im: Any, out: Any) -> None:
+    for i in range(re.shape[0]):
+        for j in range(re.shape[2]):
+            order = complex_order(re[i, :, j], im[i, :, j])
+            for k in range(len(order)):
+                out[i, k, j] = order[k]
+
+
+def complex_sort_columns(re: Any, im: Any, re_out: Any, im_out: Any) -> None:
+    for i in range(re.shape[0]):
+        for j in range(re.shape[2]):
+            order = complex_order(re[i, :, j], im[i, :, j])
+            for k in range(len(order)):
+                re_out[i, k, j] = re[i, order[k], j]
+                im_out[i, k, j] = im[i, order[k], j]
+
+
+# ------------------------------------------------------------------------------------------------------ searching
+
+
+@structural
+def search_left(a: Any, x: Any) -> int:
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        y = a[middle]
+        if y < x or (x != x and y == y):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@structural
+def search_right(a: Any, x: Any) -> int:
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        y = a[middle]
+        if x < y or (y != y and x == x):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def search_all_left(a: Any, v: Any, out: Any) -> Any:
+    for k in range(len(v)):
+        out[k] = search_left(a, v[k])
+    return out
+
+
+def search_all_right(a: Any, v: Any, out: Any) -> Any:
+    for k in range(len(v)):
+        out[k] = search_right(a, v[k])
+    return out
+
+
+def direction(bins: Any) -> int:
+    """1 of bins that never fall, -1 of bins that never rise, else a ValueError; nan is not looked at."""
+    n, k = len(bins), 1
+    while k < n and bins[k] == bins[0]:
+        k += 1
+    rising = k >= n or bins[k - 1] < bins[k]
+    while k < n:
+        if (bins[k - 1] > bins[k]) if rising else (bins[k - 1] < bins[k]):
+            raise ValueError("bins must be monotonically increasing or decreasing")
+        k += 1
+    return 1 if rising else -1
+
+
+def digitize_left(x: Any, bins: Any, out: Any) -> Any:
+    n = len(bins)
+    if direction(bins) > 0:
+        return search_all_left(bins, x, out)
+    for k in range(len(x)):
+        out[k] = n - search_left(bins[::-1], x[k])
+    return out
+
+
+def digitize_right(x: Any, bins: Any, out: Any) -> Any:
+    n = len(bins)
+    if direction(bins) > 0:
+        return search_all_right(bins, x, out)
+    for k in range(len(x)):
+        out[k] = n - search_right(bins[::-1], x[k])
+    return out
+
+
+# ------------------------------------------------------------------------------------------------- without repetitions
+
+
+def run_starts(a: Any, order: Any, join_nan: bool) -> Any:
+    """Where in the order the runs of equal elements begin, and the length at the end."""
+    n, m = len(a), 0
+    for k in range(n):
+        if begins_run(a, order, k, join_nan):
+            m += 1
+    starts = np.empty(m + 1, np.int64)
+    m = 0
+    for k in range(n):
+        if begins_run(a, order, k, join_nan):
+            starts[m] = k
+            m += 1
+    starts[m] = n
+    return starts
+
+
+def begins_run(a: Any, order: Any, k: int, join_nan: bool) -> bool:
+    if k == 0:
+        return True
+    x, y = a[order[k - 1]], a[order[k]]
+    return bool(x != y and not (join_nan and x != x and y != y))
+
+
+def sorted_order(a: Any) -> Any:
+    order = np.empty(len(a), np.int64)
+    argsort_line(a, order)
+    return order
+
+
+def first_of_runs(order: Any, starts: Any) -> Any:
+    out = np.empty(len(starts) - 1, np.int64)
+    for k in range(len(out)):
+        out[k] = order[starts[k]]
+    return out
+
+
+def lengths_of_runs(starts: Any) -> Any:
+    out = np.empty(len(starts) - 1, np.int64)
+    for k in range(len(out)):
+        out[k] = starts[k + 1] - starts[k]
+    return out
+
+
+def run_numbers(order: Any, starts: Any) -> Any:
+    """For each element, the number of its run."""
+    out = np.empty(len(order), np.int64)
+    for run in range(len(starts) - 1):
+        for k in range(starts[run], starts[run + 1]):
+            out[order[k]] = run
+    return out
+
+
+def distinct(a: Any) -> Any:
+    """The elements in order, each once."""
+    order = sorted_order(a)
+    return a[first_of_runs(order, run_starts(a, order, True))]
+
+
+def union1d(a: Any, b: Any) -> Any:
+    return distinct(np.concatenate((a, b)))
+
+
+def contained(a: Any, values: Any, inverted: bool) -> Any:
+    """For each element, is it among the values."""
+    known = distinct(values)
+    out = np.empty(len(a), np.bool_)
+    for k in range(len(a)):
+        place = search_left(known, a[k])
+        found = place < len(known) and known[min(place, len(known) - 1)] == a[k] if len(known) > 0 else False
+        out[k] = found != inverted
+    return out
+
+
+def setdiff1d(a: Any, b: Any) -> Any:
+    first = distinct(a)
+    return first[contained(first, b, True)]
+
+
+def setxor1d(a: Any, b: Any) -> Any:
+    first, second = distinct(a), distinct(b)
+    return distinct(np.concatenate((first[contained(first, second, True)], second[contained(second, first, True)])))
+
+
+def intersection(a: Any, b: Any) -> Any:
+    """The common elements' places in a and b, in the order of the elements."""
+    first, second = sorted_order(a), sorted_order(b)
+    places = first_of_runs(first, run_starts(a, first, True))
+    others = first_of_runs(second, run_starts(b, second, True))
+    n = 0
+    for place in places:
+        n += 1 if has(b, others, a[place]) else 0
+    left, right = np.empty(n, np.int64), np.empty(n, np.int64)
+    n = 0
+    for place in places:
+        if has(b, others, a[place]):
+            left[n] = place
+            right[n] = others[find(b, others, a[place])]
+            n += 1
+    return left, right
+
+
+def find(b: Any, order: Any, x: Any) -> int:
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        y = b[order[middle]]
+        if y < x or (x != x and y == y):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def has(b: Any, order: Any, x: Any) -> bool:
+    place = find(b, order, x)
+    return bool(place < len(order) and b[order[place]] == x)
+
+
+FUNCTIONS: dict[str, Any] = {
+    f"pullback.{f.__name__}": f
+    for f in (
+        sort_line, argsort_line, insert_runs, merge_runs, merge_pairs, lexsort_step, lexsort_rows,
+        complex_argsort_columns, complex_sort_columns, search_left,
+        search_right, search_all_left, search_all_right, digitize_left, digitize_right, run_starts, sorted_order,
+        first_of_runs, lengths_of_runs, run_numbers, distinct, union1d, contained, setdiff1d, setxor1d, intersection,
+    )
+}  # fmt: skip
