@@ -10,6 +10,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import surface_turn  # noqa: E402 (found only from here on)
+
+
+def pytest_report_header() -> str:
+    return f"turn of the tests that rotate: PULLBACK_SURFACE_SEED={surface_turn.SEED}"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew; read each by eye")

@@ -135,6 +135,10 @@ def polynomials() -> dict[str, tuple[Function, Function, Real, Real, list[tuple[
         "(log(1 + r) - r + r**2/2) / r**3 on |r| <= 0.00574": (
             log, lambda r: r * r + mp.mpf(2) ** -30, -bound, bound, [("LOG", 5), ("LOG_SINGLE", 2), ("LOG_LONG", 6)],
         ),
+        "(log(1 + f) - f + f**2/2) / f**3 on sqrt(1/2) <= 1 + f <= sqrt(2)": (
+            log, lambda f: f * f + mp.mpf(2) ** -10, mp.sqrt(one / 2) - 1 - TINY, mp.sqrt(2) - 1 + TINY,
+            [("LOG_WIDE", 8)],
+        ),
         "(sin(r)/r - 1) / r**2 in z = r**2, |r| <= pi/4": (sin, linear, 0, angle, [("SIN", 6), ("SIN_SINGLE", 3)]),
         "(cos(r) - 1 + r**2/2) / r**4 in z = r**2, |r| <= pi/4": (
             cos, square, 0, angle, [("COS", 6), ("COS_SINGLE", 3)],

@@ -21,12 +21,13 @@ arrays (`a.sum()`) are the functions of the same name with the array first. Plai
 followed and compiled along.
 """
 TITLES = {
-    "builtins": "Builtins", "math": "math", "cmath": "cmath", "numpy": "NumPy", "ndarray": "Methods of arrays",
-    "str": "Methods of strings", "list": "Methods of lists", "dict": "Methods of dicts", "set": "Methods of sets",
-    "frozenset": "Methods of frozensets", "deque": "Methods of deques", "Counter": "Methods of Counters",
-    "defaultdict": "Methods of defaultdicts", "OrderedDict": "Methods of OrderedDicts", "collections": "collections",
-    "itertools": "itertools", "functools": "functools", "operator": "operator", "heapq": "heapq", "bisect": "bisect",
-    "copy": "copy", "dataclasses": "dataclasses", "contextlib": "contextlib",
+    "builtins": "Builtins", "math": "math", "cmath": "cmath", "numpy": "NumPy", "scipy": "SciPy",
+    "ndarray": "Methods of arrays", "str": "Methods of strings", "list": "Methods of lists",
+    "dict": "Methods of dicts", "set": "Methods of sets", "frozenset": "Methods of frozensets",
+    "deque": "Methods of deques", "Counter": "Methods of Counters", "defaultdict": "Methods of defaultdicts",
+    "OrderedDict": "Methods of OrderedDicts", "collections": "collections", "itertools": "itertools",
+    "functools": "functools", "operator": "operator", "heapq": "heapq", "bisect": "bisect", "copy": "copy",
+    "dataclasses": "dataclasses", "contextlib": "contextlib",
 }  # fmt: skip
 
 

@@ -18,7 +18,6 @@ import pullback as pb
 from compare import assert_gradient, assert_same
 from feature_table import ARGUMENTS, CONTROL, DATA, MODES, function_of, source_of
 from pullback import testing
-from pullback.diagnostic import CompileError
 
 CELLS = list(product(CONTROL, DATA))
 # One mode and one setting of the passes for each program, so that each row and each column meets all.
@@ -77,13 +76,7 @@ def test_cell(control: str, data: str, mode: str, passes: bool) -> None:
 
 # ------------------------------------------------------------------------------- the formulation by closures (ADR 11)
 
-NOT_BY_CLOSURES = {
-    "array element": "an array that is written would need a shadow that travels with it",
-    "array slice": "an array that is written would need a shadow that travels with it",
-    "try": "what a body did before it raised has no backpropagator",
-}
-BY_CLOSURES = [cell for cell in CELLS if NOT_BY_CLOSURES.keys().isdisjoint(cell)]
-FEW = [BY_CLOSURES[place] for place in range(0, len(BY_CLOSURES), 14)]  # each column, and most rows
+FEW = [CELLS[place] for place in range(0, len(CELLS), 14)]  # each column, and most rows
 
 
 def check_by_closures(control: str, data: str, mode: str, passes: bool) -> None:
@@ -100,15 +93,6 @@ def test_quick_by_closures(control: str, data: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "passes"), [("r", True), ("r", False), ("rr", True), ("fr", True), ("rf", True)])
-@pytest.mark.parametrize(("control", "data"), BY_CLOSURES)
+@pytest.mark.parametrize(("control", "data"), CELLS)
 def test_cell_by_closures(control: str, data: str, mode: str, passes: bool) -> None:
     check_by_closures(control, data, mode, passes)
-
-
-@pytest.mark.parametrize(
-    ("control", "data"), [("straight", "array element"), ("for range", "array slice"), ("try", "cell")]
-)
-def test_what_closures_cannot_take(control: str, data: str) -> None:
-    """A cell that is missing is refused, in so many words."""
-    with pytest.raises(CompileError, match="formulation by closures"):
-        check_by_closures(control, data, "r", True)

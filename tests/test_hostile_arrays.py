@@ -280,7 +280,7 @@ def test_foreign_kinds(name: str) -> None:
             expected = outcome(function, (spare,))
             assert type(actual) is type(expected) and np.all(actual == expected), repr(actual)
             assert np.all(given == spare)
-    if name != "range":
+    if name not in ("range", "half"):
         assert isinstance(outcome(pb.grad(whole), (value,)), Exception)
 
 

@@ -27,7 +27,8 @@ Each has a program in `tests/errors` and its whole message beside it.
 """
 TOPICS = {
     "syntax": "Syntax", "names": "Names", "calls": "Calls", "types": "Types", "shapes": "Shapes",
-    "mutation": "Mutation", "arguments": "Arguments", "grad": "Derivatives", "parallel": "Parallel loops",
+    "mutation": "Mutation", "arguments": "Arguments", "static": "Numbers that must be known while compiling",
+    "grad": "Derivatives", "rules": "Derivative rules", "parallel": "Parallel loops",
     "source": "Source text",
 }  # fmt: skip
 

@@ -135,3 +135,32 @@ def test_second_order(program: Any, small_budget: None) -> None:
     gradient = pb.grad(program)
     assert pb.grad(gradient)(0.2) == pytest.approx(slope(gradient, 0.2), rel=1e-6)
     assert pb.jvp(gradient, (0.2,), (1.0,))[1] == pytest.approx(slope(gradient, 0.2), rel=1e-6)
+
+
+def beside_an_array_that_is_written(x, n):
+    """The first of the carried arrays has another name, and both are written to in the reverse half."""
+    s = np.zeros(2) + x
+    t = s
+    for _ in range(n):
+        s[0] = s[0] + 1.0
+        t = t * s
+    return np.sum(t) + np.sum(s)
+
+
+def what_a_loop_ends_with_is_used_twice(x, n):
+    u = np.zeros(3) + x
+    for k in range(n):
+        u = u * u * 0.5 + k
+    v = u
+    v *= x
+    return np.sum(u * v)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("program", [beside_an_array_that_is_written, what_a_loop_ends_with_is_used_twice])
+def test_rows_of_a_loop_that_have_another_name(program, n):
+    h = 1e-6
+    slope = (program(0.7 + h, n) - program(0.7 - h, n)) / (2 * h)
+    assert pb.grad(program)(0.7, n) == pytest.approx(slope, rel=1e-7)
+    second = (pb.grad(program)(0.7 + h, n) - pb.grad(program)(0.7 - h, n)) / (2 * h)
+    assert pb.grad(pb.grad(program))(0.7, n) == pytest.approx(second, rel=1e-6)

@@ -435,3 +435,39 @@ def test_a_vector_that_is_returned_is_made_once():
     pb.stats(reset=True)
     compiled(0.5, 100)
     assert pb.stats().allocations == 1
+
+
+def a_rank_less_each_trip(a, n):
+    k = 0
+    while k < n:
+        if a.ndim > 1:
+            a = a[0]
+        k += 1
+    return np.sum(a**2)
+
+
+def a_literal_that_loses_a_rank(a, n):
+    b = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for _ in range(n):
+        b = b[1] if b.ndim == 2 else b * a[0, 0]
+    return np.sum(b * b)
+
+
+def shorter_until_its_condition_fails(a, n):
+    b = np.array([1.0, 2.0, 3.0]) * a[0, 1]
+    while b.shape[0] > n:
+        b = b[1:] * 1.5
+    return np.sum(b) + b.shape[0]
+
+
+@pytest.mark.parametrize("n", range(4))
+@pytest.mark.parametrize(
+    "program", [a_rank_less_each_trip, a_literal_that_loses_a_rank, shorter_until_its_condition_fails]
+)
+def test_what_a_loop_carries_changes_its_shape(program, n):
+    a = np.arange(6.0).reshape(2, 3) + 1.0
+    assert pb.jit(program)(a, n) == program(a, n)
+    h = 1e-6
+    direction = np.cos(a)
+    slope = (program(a + h * direction, n) - program(a - h * direction, n)) / (2 * h)
+    assert np.sum(pb.grad(program)(a, n) * direction) == pytest.approx(slope, rel=1e-7, abs=1e-8)

@@ -9,22 +9,26 @@ import mpmath
 import numpy as np
 import pytest
 
+import special_meaning
 from native import Native
 from pullback.interp import run
 from pullback.ir.check import check_program
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims import REGISTRY, Emitter, get
-from pullback.prims.base import NOT_DIFFERENTIABLE, Linear, Partial
-from pullback.types import BOOL, F32, F64, I32, I64, DType
+from pullback.prims.base import NOT_DIFFERENTIABLE, Linear, Partial, Refused
+from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.types import BOOL, F32, F64, I64, DType, Scalar
 
 SCALARS = {name: prim for name, prim in REGISTRY.items() if prim.impl is not None}
-NUMPY = {BOOL: np.bool_, I32: np.int32, I64: np.int64, F32: np.float32, F64: np.float64}
-BITS = {I32: 32, I64: 64}
+NUMPY = {Scalar(dtype): kind for dtype, kind in NUMPY_DTYPES.items()}
+BITS = {Scalar(dtype): 8 * dtype.bytes for dtype in DType if dtype.is_int}
+F16 = Scalar(DType.F16)
+PRECISION = {F64: 4e-15, F32: 1e-6, F16: 4e-3}
 
 
 def wrapped(number, type_):
-    bits = BITS[type_]
-    return (number + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    low, high = type_.dtype.limits
+    return (number - low) % (high - low + 1) + low
 
 
 def inside(number, type_):
@@ -76,6 +80,8 @@ MEANING = {
     "shr": lambda t, x, n: x >> n,
     "select": lambda t, c, x, y: x if c else y,
     "stop": lambda t, x: x,
+    "discrete": lambda t, x: x,
+    "high_product": lambda t, x, y: (int(x) * int(y)) >> 64,
     "attach": lambda t, y, x, w: y,
     "cast": lambda t, x, to: x,
     "add_overflows": lambda t, x, y: not inside(x + y, t),
@@ -121,6 +127,7 @@ MEANING = {
     "isnan": lambda t, x: x != x,
     "isinf": lambda t, x: x in (math.inf, -math.inf),
     "isfinite": lambda t, x: x - x == 0,
+    **special_meaning.MEANING,
 }
 
 ATTRIBUTES = {
@@ -136,7 +143,8 @@ def signatures(name):
     prim = REGISTRY[name]
     found = []
     for attrs in ATTRIBUTES.get(name, [{}]):
-        for types in itertools.chain(*(itertools.product([F64, F32, I64, I32, BOOL], repeat=n) for n in (1, 2, 3))):
+        of_three = [F64, F32, F16, I64, BOOL]
+        for types in itertools.chain(*(itertools.product(NUMPY if n < 3 else of_three, repeat=n) for n in (1, 2, 3))):
             try:
                 prim.result_types(types, attrs)
             except (TypeError, ValueError):
@@ -149,15 +157,16 @@ def draw(samples, type_, rng):
     """An operand out of the record's domain, on a coarse grid so that float32 holds it."""
     if type_ == BOOL:
         return rng.random() < 0.5
-    if type_ in (I64, I32):
+    if type_ in BITS:
         if samples == "small":
             return rng.randint(0, 6)
         if samples == "positive":
             return rng.randint(0, 3)
-        largest = 2 ** (BITS[type_] - 1)
-        number = rng.choice([rng.randint(-9, 9), rng.randint(-largest, largest - 1), largest - 1, -largest])
+        least, most = type_.dtype.limits
+        number = rng.choice([rng.randint(max(least, -9), 9), rng.randint(least, most), most, least])
         return number or 1 if samples == "nonzero" else number
-    low, high = {"positive": (0.125, 6), "unit": (-0.9, 0.9), "above one": (1.125, 6)}.get(samples, (-6, 6))
+    low, high = {"positive": (0.125, 6), "unit": (-0.9, 0.9), "above one": (1.125, 6),
+                 "fraction": (0.1, 0.9)}.get(samples, (-6, 6))
     while True:
         number = round(rng.uniform(low, high) * 64) / 64
         if samples != "nonzero" or abs(number) > 0.2:
@@ -202,8 +211,10 @@ def test_the_implementation_is_right(name):
             expected = as_result(MEANING[name](types[-1], *operands, *extra), result)
             (found,) = run(program, operands)
             assert type(found) is NUMPY[result]
-            if result in (F64, F32):
-                tolerance = 4e-15 if result == F64 and F32 not in types else 1e-6
+            if result in PRECISION:
+                tolerance = max(PRECISION.get(t, 0.0) for t in (*types, result))
+                if name in special_meaning.MEANING:
+                    tolerance = max(tolerance, special_meaning.TOLERANCE)
                 assert found.item() == pytest.approx(expected, rel=tolerance, abs=tolerance / 4), operands
             else:
                 assert found.item() == expected, operands
@@ -286,8 +297,9 @@ def partials_program(name, types, attrs):
         assert len(parts) == len(params)
         results = []
         for part in parts:
-            value = part.value if isinstance(part, Partial) else part
-            strong.append(isinstance(part, Partial) and part.strong)
+            refused = isinstance(part, Refused)
+            value = part.value if isinstance(part, Partial) else None if refused else part
+            strong.append(None if refused else isinstance(part, Partial) and part.strong)
             results.append(value if isinstance(value, Value) else emit.constant(value or 0.0, F64))
         return results
 
@@ -320,23 +332,24 @@ def test_partials_are_the_derivative(name):
     assert float_signatures(name)
     for types, attrs in float_signatures(name):
         value = program_of(types, lambda e, params, attrs=attrs: [e(name, *params, **attrs)])
-        partials, _ = partials_program(name, types, attrs)
+        partials, strong = partials_program(name, types, attrs)
         literal = attrs.get("literal", (False,) * len(types))
         compared = 0
         for operands in draws(name, types, "partials", 20):
             found = run(partials, operands)
             for i, type_ in enumerate(types):
-                if type_ != F64 or literal[i] or near_a_kink(name, operands):
+                if type_ != F64 or literal[i] or strong[i] is None or near_a_kink(name, operands):
                     continue
                 slope = difference(value, operands, i)
                 if slope is not None:
                     compared += 1
                     assert found[i].item() == pytest.approx(slope, rel=2e-6, abs=2e-6), (operands, i, attrs)
-        assert compared >= 5
+        assert compared >= 5 or all(kind is None for kind in strong)
 
 
 EDGES = {"real": (0.0, -0.0, 1.0, -1.0, 1000.0, -1000.0), "nonzero": (1e-320, 1.0, -1.0, 0.0), "small": (0.0, 1.0),
-         "positive": (0.0, 1e-320, 1.0, 200.0, -1.0), "unit": (-1.0, 0.0, 1.0), "above one": (1.0, 2.0)}  # fmt: skip
+         "positive": (0.0, 1e-320, 1.0, 200.0, -1.0), "unit": (-1.0, 0.0, 1.0), "above one": (1.0, 2.0),
+         "fraction": (0.0, 0.5, 1.0)}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PARTIALS)
@@ -346,7 +359,7 @@ def test_partials_that_are_not_finite_are_strong(name):
         choices = [EDGES[REGISTRY[name].samples] if t == F64 else (0, 1) for t in types]
         for operands in itertools.product(*choices):
             for i, found in enumerate(run(partials, operands)):
-                assert strong[i] or math.isfinite(found), (operands, i, attrs)
+                assert strong[i] is not False or math.isfinite(found), (operands, i, attrs)
 
 
 LINEAR = sorted(name for name, prim in SCALARS.items() if isinstance(prim.derivative, Linear))
@@ -357,8 +370,8 @@ def test_pushforward_and_transpose_are_adjoint(name):
     """<y, J x> = <J' y, x>, and J is the op itself since the op is linear."""
     for types, attrs in signatures(name):
         (result,) = REGISTRY[name].result_types(types, attrs)
-        active = [i for i, t in enumerate(types) if t in (F64, F32)]
-        if result not in (F64, F32) or not active:
+        active = [i for i, t in enumerate(types) if t in PRECISION]
+        if result not in PRECISION or not active:
             continue
         rule = REGISTRY[name].derivative
 
@@ -426,9 +439,9 @@ def test_every_scalar_op_of_derivatives_has_a_record():
 EDGE_VALUES = {
     F64: (0.0, -0.0, 1.0, -1.0, 0.5, 1e300, -1e300, 5e-324, math.inf, -math.inf, math.nan),
     F32: (0.0, -0.0, 1.0, -1.0, 0.5, 1e38, -1e38, math.inf, -math.inf, math.nan),
-    I64: (0, 1, -1, 2, 63, 64, 2**63 - 1, -(2**63)),
-    I32: (0, 1, -1, 2, 31, 32, 2**31 - 1, -(2**31)),
+    F16: (0.0, -0.0, 1.0, -1.0, 0.5, 6e4, -6e4, math.inf, -math.inf, math.nan),
     BOOL: (False, True),
+    **{t: (0, 1, 2, 3, *t.dtype.limits, max(t.dtype.limits[0], -1), bits - 1, bits) for t, bits in BITS.items()},
 }
 
 
@@ -443,7 +456,7 @@ def by_operands():
 
 def close(found, expected, type_):
     """Equal, or a few units in the last place apart where a library's function is approximated."""
-    if type_ not in (F64, F32):
+    if type_ not in PRECISION:
         return found == expected
     if np.isnan(expected) or np.isinf(expected):
         return np.isnan(found) if np.isnan(expected) else found == expected
@@ -454,6 +467,11 @@ def close(found, expected, type_):
 
 def beyond(name, values):
     """Operands for which the record promises nothing."""
+    if name == "hurwitz":  # SciPy itself has nan where the limit is 0
+        return not all(abs(float(v)) < 1e15 for v in values)
+    if name in ("kl_div", "rel_entr"):  # SciPy's quotient overflows where ours is right
+        x, y = (abs(float(v)) for v in values)
+        return x > 0 and y > 0 and not 1e-290 < x / y < 1e290
     return name == "ult" and values[1] < 0
 
 

@@ -319,7 +319,7 @@ def call_of_float(x):
 @program(args=[(2.0, 0)], argnums=(), failing=[((2.0, 1), TypeError)])
 def unlike_items(x, i):
     t = (x, (x, x))
-    return t[i] * 2.0
+    return t[int(x) - 2 + i] * 2.0  # known only while running
 
 
 @program(args=[(3,)], argnums=(), failing=[((-3,), TypeError)])

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(a):
-    b = np.array(a, copy=False)
+    b = np.array(a, dtype=np.float32, copy=False)
     b[0] = 1.0
     return a[0]
 

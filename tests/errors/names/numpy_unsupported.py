@@ -4,7 +4,7 @@ import numpy as np
 
 
 def f(a):
-    return np.linalg.svd(a)
+    return np.einsum_path("ij", a)
 
 
 ARGS = (np.array([[1.0, 2.0], [3.0, 4.0]]),)

@@ -3,11 +3,11 @@
 import itertools
 
 
-def f(x, r):
+def f(x, xs):
     total = 0.0
-    for chosen in itertools.combinations((x, 2.0, 3.0), r):
+    for chosen in itertools.combinations((x, 2.0, 3.0), int(xs[0])):
         total += sum(chosen)
     return total
 
 
-ARGS = (2.0, 2)
+ARGS = (2.0, [2.0])

@@ -1,0 +1,45 @@
+"""Polynomials, windows, sinc and unwrap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from surface import COMPLEX, NUMBERS, P, Row, S, X
+
+TWO = [(X(4), X(3)), (X(2), X(5)), (X(3), X(3)), (X(1), X(3))]
+SIZES = [0, 1, 2, 7, 8]
+
+ROWS = [
+    Row("numpy.polyval", lambda p, x: np.polyval(p, x), [(X(4), X(5)), (X(3), X(2, 3)), (X(0), X(3))],
+        f"{NUMBERS} {COMPLEX}"),
+    Row("numpy.polyval", lambda p, x: np.polyval([2, 3, p], x), [(S(), X(2)), (S(), S())], NUMBERS),
+    Row("numpy.polynomial.polynomial.polyval", lambda x, c: np.polynomial.polynomial.polyval(x, c),
+        [(X(5), X(4)), (X(2, 3), X(1)), (S(), X(3))]),
+    Row("numpy.polyadd", lambda p, q: np.polyadd(p, q), TWO, f"{NUMBERS} {COMPLEX}"),
+    Row("numpy.polysub", lambda p, q: np.polysub(p, q), [*TWO, (S(), X(3))], NUMBERS),
+    Row("numpy.polymul", lambda p, q: np.polymul(p, q), TWO, NUMBERS, specials=("zero",)),
+    Row("numpy.polyder", lambda p: np.polyder(p), [X(4), X(1), X(2)], "float64 float32 int64"),
+    Row("numpy.polyder", lambda p: np.polyder(p, 2), [X(5), X(2)]),
+    Row("numpy.polyint", lambda p: np.polyint(p), [X(4), X(1)], NUMBERS),
+    Row("numpy.polyint", lambda p, k: np.polyint(p, 2, k), [(X(3), X(2)), (X(3), S()), (X(3), [1.0, 2.0])]),
+    Row("numpy.polydiv", lambda u, v: np.polydiv(u, v), [(X(5), P(3)), (X(3), P(1)), (X(2), P(3))],
+        "float64", tolerance=512,
+        slope=1e-5, note="the length of the remainder depends on the numbers"),
+    Row("numpy.poly", lambda z: np.poly(z), [X(4), X(1)], "float64"),
+    Row("numpy.vander", lambda x: np.vander(x), [X(4), X(1)], NUMBERS),
+    Row("numpy.vander", lambda x: np.vander(x, 3, increasing=True), [X(4), X(0)]),
+    Row("numpy.polyfit", lambda x, y: np.polyfit(x, y, 2), [(X(6), X(6)), (X(6), X(6, 2))], "float64", tolerance=4096,
+        slope=1e-4),
+    Row("numpy.polyfit", lambda x, y, w: np.polyfit(x, y, 1, w=w), [(X(6), X(6), P(6))], "float64", tolerance=4096,
+        slope=1e-4),
+    Row("numpy.hanning", lambda n: np.hanning(n), SIZES, order=0),
+    Row("numpy.hamming", lambda n: np.hamming(n), SIZES, order=0),
+    Row("numpy.blackman", lambda n: np.blackman(n), SIZES, order=0),
+    Row("numpy.bartlett", lambda n: np.bartlett(n), SIZES, order=0),
+    Row("numpy.kaiser", lambda b: np.kaiser(6, b), [S(0.5, 2.0), 14.0], "float64"),
+    Row("numpy.kaiser", lambda n: np.kaiser(n, 8.6), SIZES, order=0),
+    Row("numpy.sinc", lambda x: np.sinc(x), [X(5), X(2, 3), X(), S(), X(0)], NUMBERS, specials=("nan", "zero")),
+    Row("numpy.unwrap", lambda p: np.unwrap(4 * p), [X(6), X(2, 5), X(1)]),
+    Row("numpy.unwrap", lambda p: np.unwrap(p, axis=0, period=0.9), [X(6), X(4, 2)], "float64"),
+    Row("numpy.unwrap", lambda p: np.unwrap(p, 1.5, period=2.0), [X(6)]),
+]  # fmt: skip
