@@ -164,3 +164,72 @@ def test_rows_of_a_loop_that_have_another_name(program, n):
     assert pb.grad(program)(0.7, n) == pytest.approx(slope, rel=1e-7)
     second = (pb.grad(program)(0.7 + h, n) - pb.grad(program)(0.7 - h, n)) / (2 * h)
     assert pb.grad(pb.grad(program))(0.7, n) == pytest.approx(second, rel=1e-6)
+
+
+def left_out_by_where(x):
+    return np.sum(np.where(x > 0.5, np.sqrt(x - 0.5), 0.0))
+
+
+def left_out_by_a_branch(x):
+    total = 0.0
+    for v in x:
+        s = (v - 0.3) ** 0.5
+        total += s if v > 0.5 else 0.0
+    return total
+
+
+def far_apart(x):
+    d = x[:, None] - x[None, :]
+    return np.sum((d * d + 0.1) ** -1.5)
+
+
+@pytest.mark.parametrize("program", [left_out_by_where, left_out_by_a_branch, far_apart])
+def test_fastmath_keeps_what_is_left_out_at_zero(program):
+    """Slopes are infinite, or not numbers, where the program does not go."""
+    exact, fast = pb.grad(program), pb.grad(pb.jit(program, fastmath=True))
+    for x in (np.array([0.3, 0.5, 0.7, 0.9]), np.array([0.5, 0.3, 0.95, 0.31])):
+        assert np.all(np.isfinite(exact(x)))
+        np.testing.assert_allclose(fast(x), exact(x), rtol=1e-12, atol=1e-14)
+
+
+def picked_by_a_list(x):
+    y = x.copy()
+    y[[0, 3]] = x[1] * 2.0, np.sin(x[2])
+    y[np.array([1, 1])] = (x[0], x[3] ** 2)
+    return np.sum(y * y * x)
+
+
+def solved_or_not(x):
+    """Every second matrix is singular."""
+    total = 0.0
+    for k in range(3):
+        try:
+            total += np.sum(np.linalg.solve((k % 2) * (np.outer(x, x) + np.eye(4)), x))
+        except np.linalg.LinAlgError:
+            total += np.sum(x**3)
+    return total
+
+
+def replaced_then_raised(x):
+    ws = [x * 1.0, x * 2.0]
+    view = ws[0][1:]
+    try:
+        ws[0] = np.sin(ws[0])
+        view *= 3.0
+        if ws[0][0] > 0.0:
+            raise ValueError("enough")
+        ws[0] = ws[0] * 9.0
+    except ValueError:
+        ws[1] = ws[1] + ws[0]
+    return np.sum(ws[1] * ws[0]) + np.sum(view)
+
+
+@pytest.mark.parametrize("program", [picked_by_a_list, solved_or_not, replaced_then_raised])
+def test_writes_and_exceptions_to_second_order(program):
+    rng = np.random.default_rng(4)
+    x, d, h = rng.uniform(0.3, 1.0, 4), rng.normal(size=4), 1e-6
+    assert pb.jit(program)(x) == pytest.approx(program(x), rel=1e-12)
+    slope = (program(x + h * d) - program(x - h * d)) / (2 * h)
+    assert np.sum(pb.grad(program)(x) * d) == pytest.approx(slope, rel=1e-6)
+    second = (pb.grad(program)(x + h * d) - pb.grad(program)(x - h * d)) / (2 * h)
+    np.testing.assert_allclose(pb.hvp(program, (x,), (d,)), second, rtol=1e-5, atol=1e-6)

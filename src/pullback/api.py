@@ -340,8 +340,10 @@ def jit(
 
     error_model: "python" raises ZeroDivisionError, OverflowError and domain errors as CPython does for Python scalars;
         "numpy" gives inf and nan, and ints wrap.  boundscheck=False drops index checks: an index out of range is then
-        undefined.  fastmath=True allows reassociation and contraction.  parallel=True runs loops over `prange`, and
-        large maps and reductions, on several threads (`set_num_threads`); results do not depend on how many.
+        undefined.  fastmath=True allows reassociation and contraction, and takes for granted that values and slopes on
+        the path taken are finite: where they are not, a derivative may be nan.  What `where` or an `if` with a constant
+        leaves out still counts for nothing.  parallel=True runs loops over `prange`, and large maps and reductions, on
+        several threads (`set_num_threads`); results do not depend on how many.
     memory_budget: bytes that loops may keep for the reverse pass of a derivative of the function, in place of what
         `set_memory_budget` says; a loop that needs more keeps snapshots and runs trips again.
     static_argnums, static_argnames: arguments whose values the code is made for, once for each: ints and bools, and

@@ -63,7 +63,8 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
     if cx.dead:
         return
     parts = index_parts(cx, subject, index)
-    if (isinstance(value.type, Tuple | List) or is_sequence(value.type)) and not is_element(subject, parts):
+    several = fancy_parts(parts) or not is_element(subject, parts)
+    if several and (isinstance(value.type, Tuple | List) or is_sequence(value.type)):
         value = call(cx, AV(Builtin("numpy.array")), [value], {"dtype": attribute(cx, subject, "dtype")})
     if fancy_parts(parts):
         set_fancy(cx, subject, parts, value)

@@ -123,6 +123,8 @@ def _wanted_position(cx: Frame, subject: AV, index: AV) -> int | None:
     kinds = {item.type for item in items_of(subject)}
     if number is None and len(kinds) > 1 and _can_be_known(cx, index):
         return static_int(cx, index, "the index of a tuple of several types")
+    if number is not None and len(kinds) == 1 and not -len(items_of(subject)) <= number < len(items_of(subject)):
+        return None  # computed, not written: an IndexError while running, as in Python
     return number
 
 

@@ -28,12 +28,12 @@ def run(program: Program) -> None:
 
 def _selects(op: Op, zeros: set[Value]) -> bool:
     if op.name == "select":
-        return is_float_scalar(op.result)
+        return _is_number(op.result)
     if op.name == "if":
-        return any(v in zeros and is_float_scalar(v) for block in op.blocks for v in block.results)
+        return any(v in zeros and _is_number(v) for block in op.blocks for v in block.results)
     return False
 
 
-def is_float_scalar(value: Value) -> bool:
+def _is_number(value: Value) -> bool:
     """A number with a derivative."""
     return value.type is not None and is_float(value.type) and not isinstance(value.type, ArrayRef)

@@ -23,7 +23,8 @@ class Options:
 
     error_model: "python" (ZeroDivisionError, OverflowError, domain errors of Python scalars) or "numpy" (inf, nan,
     wrapping ints).
-    boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed.
+    boundscheck: IndexError for indices out of range.  fastmath: reassociation and contraction are allowed,
+    values and slopes on the path taken are finite.
     passes: run the optimising passes.  verify: check the IR after every stage.
     parallel: loops over prange and large maps run on several threads.
     formulation: of reverse mode, "ssa" (requests that `ad` expands) or "closures" (functions that return
