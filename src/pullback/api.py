@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from pullback.diagnostic import CompileError, InternalError
-from pullback.runtime import closures, twins
+from pullback.runtime import closures, generators, twins
 from pullback.runtime.budget import EXCEEDED, checked, take_exceeded
 from pullback.runtime.callobject import LONGEST, MISS, CallObject
 from pullback.runtime.checkpointed import Checkpointed
@@ -191,6 +191,9 @@ def _answer(compiled: Any, arguments: tuple[Any, ...], attempt: Callable[[], Any
             _install(compiled, _compile(request, options))
         _note(compiled, request.names, _signature(compiled, arguments), time.perf_counter() - start, bool(kept))
     result = attempt()
+    if result is MISS and not compiled.translates and generators.wanted(compiled.entries):
+        compiled.translates = True
+        return generators.call(compiled._with_states, arguments)
     if result is MISS and not options.scheduled and take_exceeded():
         EXCEEDED.value = 1
         return _answer(compiled, arguments, attempt)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,15 @@ def _null(type_: Machine) -> Any:
     """What an unset cell of a table holds."""
     if isinstance(type_, Scalar):
         return NUMPY_DTYPES[type_.dtype](0)
-    return np.empty((0,) * type_.rank, NUMPY_DTYPES[type_.dtype]) if isinstance(type_, ArrayRef) else None
+    if not isinstance(type_, ArrayRef):
+        return None
+    return np.empty((0,) * type_.rank, NUMPY_DTYPES[type_.dtype]) if type_.rank else _nowhere(type_.dtype)
+
+
+@cache
+def _nowhere(dtype: DType) -> Any:
+    """The array without axes that is none; its address tells."""
+    return np.zeros((), NUMPY_DTYPES[dtype])
 
 
 def _position(array: Any, indices: Sequence[Any]) -> tuple[int, ...]:
@@ -301,7 +310,7 @@ _ONE: dict[str, Callable[..., Any]] = {
     "view_relax": lambda a: a,
     "array_contiguous": lambda a: np.bool_(a.flags.c_contiguous),
     "array_fits": lambda a, *sizes: np.bool_(not a.size or np.may_share_memory(a, a.reshape(tuple(map(int, sizes))))),
-    "array_overlap": lambda a, b: np.bool_(np.may_share_memory(a, b)),
+    "array_overlap": lambda a, b, ranges=False: np.bool_((np.may_share_memory if ranges else np.shares_memory)(a, b)),
     "array_owner": _Owner,
     "box_null": lambda name: None,
     "array_same": lambda a, b: np.bool_(_address(a) == _address(b)),

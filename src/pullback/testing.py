@@ -17,6 +17,7 @@ from pullback import api, interp, pipeline
 from pullback.diagnostic import InternalError
 from pullback.prims.scalar import NUMPY_DTYPES
 from pullback.runtime.objects import attributes, is_user_object
+from pullback.runtime.structured import RecordMaker
 from pullback.runtime.texts import Texts
 from pullback.types import (
     Array,
@@ -31,6 +32,7 @@ from pullback.types import (
     NoneType,
     Number,
     PackedComplex,
+    Record,
     Str,
     Text,
     Tuple,
@@ -59,6 +61,8 @@ def flatten(type_: Type, value: Any) -> list[Any]:
             return [value]
         case Complex(real, imag):
             return [*flatten(real, value.real), *flatten(imag, value.imag)]
+        case Record(names, items):
+            return [m for name, t in zip(names, items, strict=True) for m in flatten(t, value[name])]
         case Tuple(items) | List(items):
             return [m for t, v in zip(items, value, strict=True) for m in flatten(t, v)]
         case Dict(keys, items):
@@ -85,6 +89,8 @@ def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
             return None
         case Array():
             return values[0]
+        case Record():
+            return RecordMaker(type_.layout, type_.rank, type_.single)((None, *values))
         case Tuple(items) | List(items) | Dict(_, items):
             return _structure(type_, items, values, texts)
         case Union(members):

@@ -56,6 +56,7 @@ __all__ = [
     "PackedComplex",
     "Pullback",
     "Range",
+    "Record",
     "Ref",
     "Scalar",
     "Shadowed",
@@ -103,6 +104,8 @@ class DType(Enum):
         self.is_int = code[0] in "iu"
         self.is_unsigned = code[0] == "u"
         self.bytes = 1 if code == "bool" else int(code[1:]) // 8
+
+    __hash__ = object.__hash__  # each is one object; Enum hashes its name, in Python
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -331,6 +334,21 @@ class PackedComplex:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """A structured array of `rank` axes, or (`single`) one record of one, as the array of one record that it lies in.
+
+    items: the fields, as arrays over the same places; their axes of their own come after those of the whole.  layout:
+    the dtype, as NumPy has it.
+    """
+
+    names: tuple[str, ...]
+    items: tuple[Type, ...]
+    layout: Hashable
+    rank: int
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """range(...): slots are start, trip count, step.  numbers: those that code is made for, as `Fixed` for ints."""
 
@@ -491,12 +509,13 @@ class Union:
 Type = (
     Number | Constant | Fixed | Str | NoneType | Never | Unbound | Tuple | List | Dict | Array | Range | Slice
     | Iterator | Module | Builtin | Class | Member | Closure | BoxedFunction | Transformed | Pullback | Ref | Text
-    | Template | Failure | Caught | Union | Zero | Tame | Complex | PackedComplex | Shadowed
+    | Template | Failure | Caught | Union | Zero | Tame | Complex | PackedComplex | Shadowed | Record
 )  # fmt: skip
 
 NONE = NoneType()
 NEVER = Never()
 UNBOUND = Unbound("")
+_NUMBERS = {dtype: (Scalar(dtype),) for dtype in DType}
 ZERO = Zero()
 
 
@@ -504,12 +523,12 @@ def slots(type_: Type) -> tuple[Machine, ...]:
     """The machine values that represent a value of `type_`."""
     match type_:
         case Number(dtype, _) | Tame(dtype):
-            return (Scalar(dtype),)
+            return _NUMBERS[dtype]
         case Fixed(_, of):
             return slots(of)
         case Array(dtype, rank, contiguous, _):
             return (ArrayRef(dtype, rank, contiguous),)
-        case Tuple(items) | List(items) | Dict(_, items):
+        case Tuple(items) | List(items) | Dict(_, items) | Record(_, items):
             return tuple(slot for item in items for slot in slots(item))
         case Slice(parts) | Iterator(_, parts):
             return tuple(slot for part in parts for slot in slots(part))
@@ -577,7 +596,7 @@ def with_items(model: Type, items: Sequence[Type]) -> Tuple | List:
     return List(tuple(items), model.sites)
 
 
-_Fixed = TypeVar("_Fixed", bound=Tuple | List | Dict)
+_Fixed = TypeVar("_Fixed", bound=Tuple | List | Dict | Record)
 
 
 def rebuilt(model: _Fixed, items: Sequence[Type]) -> _Fixed:
@@ -643,6 +662,9 @@ def show(type_: Type) -> str:
             return "dict{" + ", ".join(f"{k!r}: {show(t)}" for k, t in zip(keys, items, strict=True)) + "}"
         case Array(dtype, rank, _, _):
             return f"array({dtype.title}, {rank}-D)"
+        case Record(names, _, _, rank, single):
+            shown = ", ".join(names)
+            return f"record({shown})" if single else f"array(records of {shown}; {rank}-D)"
         case Range():
             return "range"
         case Slice():
@@ -652,7 +674,7 @@ def show(type_: Type) -> str:
         case Module(name):
             return f"module {name}"
         case Builtin(name):
-            return f"function {name}"
+            return "dtype of records" if name.startswith("dtype.{") else f"function {name}"
         case Class(python):
             return f"class {python.__name__}"
         case Member(python):

@@ -20,7 +20,7 @@ from pullback.prims.base import get
 __all__ = ["Transformer", "repeated", "stepped"]
 
 LINK, END = "link", "end"  # what a chain is made of
-_CALLING = frozenset({"py.call", "py.with_back"})  # what may do more than compute
+_CALLING = frozenset({"py.call", "py.call_star", "py.with_back"})  # what may do more than compute
 
 
 class Transformer(Protocol):

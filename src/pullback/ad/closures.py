@@ -26,7 +26,7 @@ from pullback.ad.backpropagator import Back, Step
 from pullback.ad.chains import repeated, stepped
 from pullback.ad.grouped import grouped, statement
 from pullback.ad.rules import BackRule, PrimGuards, back_of_prim
-from pullback.ad.stored import stored, twins
+from pullback.ad.stored import sought, stored, twins
 from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Value
@@ -40,14 +40,15 @@ __all__ = ["backpropagating"]
 _INERT = frozenset({
     "py.const", "py.global", "py.builtin", "py.import", "py.unbound", "py.truth", "py.compare", "py.slice", "py.raise",
     "py.assert", "py.fstring", "py.is_sequence", "py.is_mapping", "py.zero", "py.seed", "py.is_environment",
-    "py.function_of", "py.arity", "py.shadow", "py.shadowed", "py.shadows", "py.bare", "py.fresh",
+    "py.function_of", "py.arity", "py.shadow", "py.shadowed", "py.shadows", "py.bare", "py.fresh", "py.is_context",
 })  # fmt: skip
 # Ops whose meaning, and so whose backpropagator, inference knows from the types of their operands.
 _BY_TYPE = frozenset({
     "py.call", "py.binary", "py.unary", "py.inplace", "py.attribute", "py.subscript", "py.unpack", "py.back_of",
     "py.apply", "py.list", "py.dict", "py.dict_of", "py.set", "py.sequence_star", "py.dict_star", "py.unpack_star",
     "py.append", "py.add", "py.setitem", "py.inplace_item", "py.delitem", "py.setattr", "py.delattr", "py.cell",
-    "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push", "py.copied",
+    "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push", "py.copied", "py.call_star",
+    "py.delegate",
 })  # fmt: skip
 
 
@@ -152,7 +153,7 @@ class _Transformer:
             return self.with_back(op, op.name, dict(op.attrs), 1, len(op.results))
         rule = _RULES.get(op.name)
         if rule is None:
-            raise self.refused(_DESCRIPTIONS.get(op.name, f"`{op.name.removeprefix('py.')}`"), op)
+            raise self.refused(f"`{op.name.removeprefix('py.')}`", op)
         step = rule(self, op)
         always = op.name in _ACTING or "memory" in op.attrs or (op.name == "py.prim" and on_arrays(op))
         return None if step is None else _at(op, step, always=always)
@@ -383,14 +384,13 @@ def _sensitivity_of(of: object) -> object:
     return ("sensitivity", of)
 
 
-_DESCRIPTIONS = {"py.call_star": "a call with * or **"}
 # What may change memory, so that its backpropagator runs even where no result has a sensitivity.
 _ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins", "py.statement", *TREES})
 _Rule = Callable[[_Transformer, Op], Step | None]
 _RULES: dict[str, _Rule] = {
     "if": _Transformer.conditional, "py.while": repeated, "py.for": stepped,
     "py.with_back": _Transformer.again, "py.prim": _Transformer.prim, "py.tuple": _Transformer.structure,
-    "py.statement": statement, "py.as_made": _Transformer.as_made, "py.twins": twins,
+    "py.statement": statement, "py.as_made": _Transformer.as_made, "py.twins": twins, "py.sought": sought,
     "py.closure": _Transformer.made,
     "py.environment": _Transformer.made, "py.opened": _Transformer.opened, "py.self": _Transformer.running,
     "py.part": _Transformer.part, "py.injected": _Transformer.injected, "py.sum": _Transformer.sum,
@@ -398,5 +398,5 @@ _RULES: dict[str, _Rule] = {
     "py.cotangent": _Transformer.same, "py.derived": _Transformer.made, "py.kept": _Transformer.same,
     "py.flat": _Transformer.flat, "py.regrouped": _Transformer.regrouped,
     "py.flat_sensitivity": _Transformer.flat, "py.regrouped_sensitivity": _Transformer.regrouped,
-    "py.primal": _Transformer.same, "py.numbers": _Transformer.same, **TREES,
+    "py.primal": _Transformer.same, "py.numbers": _Transformer.same, "py.pushed": _Transformer.same, **TREES,
 }  # fmt: skip

@@ -159,7 +159,7 @@ class Closer:
             if value in used and value is not index:
                 mapping[value] = self._step(pair, value, start, op)
         for value, (accumulator, axis) in sizes.items():
-            if value in used:
+            if value in used and region.holds(value):  # one from outside, as the number of trips, is there as it is
                 mapping[value] = self.head(pair.reverse_body)("array_size", accumulator, axis=axis)
         self.primal.derivations.kept += describe(self, choice.stored, pair.reverse_body, pair)
         if choice.stored:

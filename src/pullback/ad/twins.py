@@ -16,7 +16,7 @@ from pullback.ad.shadows import ShadowTypes, array_sizes, coerce, new_table, zer
 from pullback.analysis.activity import Activity
 from pullback.analysis.alias import Aliases
 from pullback.analysis.cells import Place
-from pullback.diagnostic import CompileError, Diagnostic, InternalError
+from pullback.diagnostic import CompileError, Diagnostic
 from pullback.ir.node import Block, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Table
@@ -39,12 +39,8 @@ def sought(
     if not isinstance(value.type, ArrayRef):
         title = "the derivative of a function that finds such a closure in an object is not supported"
         raise CompileError(Diagnostic(title, e.span, f"this is a {value.type}"))
-    if not value.type.rank:
-        raise InternalError("an array without axes is kept in a table")
-    found, none = e("table_get", twin, row, **attrs), e.boolean(False)
-    for axis in range(value.type.rank):
-        differs = e("ne", e("array_size", found, axis=axis), e("array_size", value, axis=axis))
-        none = e("or_", none, differs)
+    found = e("table_get", twin, row, **attrs)
+    none = _is_null(e, found, value, twin, attrs)
     if written:
         e.op("check", e("not_", none), exception="ValueError", message=_UNKNOWN)
         return found
@@ -54,6 +50,19 @@ def sought(
     make.block.results = [made]
     assert found.type is not None
     return e.append(get("if"), [none], blocks=[make.block, keep], types=[found.type]).result
+
+
+def _is_null(e: Emitter, found: Value, value: Value, twin: Value, attrs: Mapping[str, object]) -> Value:
+    """A bool: is what a twin holds not the shadow of the value."""
+    none = e.boolean(False)
+    assert isinstance(value.type, ArrayRef)
+    for axis in range(value.type.rank):
+        differs = e("ne", e("array_size", found, axis=axis), e("array_size", value, axis=axis))
+        none = e("or_", none, differs)
+    if value.type.rank:
+        return none
+    null = e("table_get", new_table(e, twin.type, e.integer(1)), e.integer(0), **attrs)
+    return e("and_", e("array_same", found, null), e("not_", e("array_same", value, null)))
 
 
 def only_measured(body: Block) -> frozenset[Value]:

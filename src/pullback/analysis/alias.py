@@ -486,14 +486,26 @@ def written_parameters(program: Program) -> dict[str, Writes]:
     cells = cell_writes(program)
     written = {name: Writes(cells=cells.get(name, NO_CELLS), returned=frozenset()) for name in program.functions}
     links = record_links(program)
-    changed = True
-    while changed:
-        changed = False
-        for name, function in program.functions.items():
-            aliases = Aliases(function, written, links)
-            params = enumerate(function.body.params)
-            places = frozenset(i for i, v in params if aliases.refers(v) and aliases.written(v))
-            returned = aliases.returned()
-            if places != written[name].written or returned != written[name].returned:
-                written[name], changed = Writes(places, written[name].cells, returned), True
+    callers = _callers(program)
+    pending = dict.fromkeys(program.functions)  # callees come last, and are taken first
+    while pending:
+        name, _ = pending.popitem()
+        function = program.functions[name]
+        aliases = Aliases(function, written, links)
+        params = enumerate(function.body.params)
+        places = frozenset(i for i, v in params if aliases.refers(v) and aliases.written(v))
+        found = Writes(places, written[name].cells, aliases.returned())
+        if found != written[name]:
+            written[name] = found
+            pending.update(callers.get(name, {}))
     return written
+
+
+def _callers(program: Program) -> dict[str, dict[str, None]]:
+    """For each function those that call it."""
+    found: dict[str, dict[str, None]] = {}
+    for name, function in program.functions.items():
+        for op in function.body.walk():
+            if "callee" in op.attrs:
+                found.setdefault(str(op.attrs["callee"]), {})[name] = None
+    return found

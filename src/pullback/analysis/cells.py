@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import defined as defined_in
 from pullback.types import Table
 
 __all__ = ["NO_CELLS", "TABLE_WRITES", "Cell", "CellWrites", "Cells", "cell_writes", "column_of", "table_key"]
@@ -61,9 +60,9 @@ def _kind(table: Value) -> str:
 
 @dataclass(slots=True)
 class _Row:
-    """A new row while its block goes on: where it was made, is it known elsewhere, what of it was read (seen: all)."""
+    """A new row while its block goes on: when it was made, is it known elsewhere, what of it was read (seen: all)."""
 
-    position: int
+    moment: int
     table: str
     known: bool = False
     seen: bool = False
@@ -83,6 +82,9 @@ class Cells:
         found = (v for op in function.body.walk() if op.name in _KEPT for v in op.results)
         self.kept = {v for v in found if isinstance(v.type, Table)}
         self._callees = callees
+        self._new: dict[Value, _Row] = {}  # the new rows of all blocks around
+        self._open: dict[Value, _Row] = {}  # those that are known, and not yet seen
+        self._moments: dict[Value, int] = {}  # what was defined since there were new rows, in order
         self._block(function.body)
 
     def cell(self, op: Op) -> Cell:
@@ -99,50 +101,83 @@ class Cells:
         return [] if op.name == "pullback" else [(table_key(op.operands[i], self.kept), column) for i, column in places]
 
     def _block(self, block: Block) -> None:
-        fresh: dict[Value, _Row] = {}
-        defined: dict[Value, int] = {}
-        for position, op in enumerate(block.ops):
-            self._op(op, fresh, defined)
-            defined.update(dict.fromkeys(op.results, position))
+        made: set[Value] = set()
+        if self._new:
+            self._define(block.params)
+        for op in block.ops:
+            if op.name in TABLE_WRITES:
+                self._write(op, op.name == "table_set" and op.operands[1] in made)
+            elif "callee" in op.attrs:
+                self._call(op)
+            if self._new:
+                self._see(op)
+            if op.blocks:
+                self._inside(op)
             if op.name == "table_rows" and not op.attrs.get("numbered"):
-                fresh[op.result] = _Row(position, _kind(op.operands[0]))
+                self._new[op.result] = _Row(len(self._moments), _kind(op.operands[0]))
+                made.add(op.result)
+            if self._new:
+                self._define(op.results)
+        for value in made:
+            del self._new[value]
+            self._open.pop(value, None)
 
-    def _op(self, op: Op, fresh: dict[Value, _Row], defined: Mapping[Value, int]) -> None:
-        if op.name in TABLE_WRITES:
-            cell = self.cell(op)
-            self.stored.add(cell)
-            row = fresh.get(op.operands[1]) if op.name == "table_set" else None
-            if row is not None and row.table == _kind(op.operands[0]) and not row.seen and cell not in row.read:
-                self.first.add(op)
-                row.read.add(cell)  # only one write fills it
-            else:
-                self.writes.setdefault(cell, []).append(op)
+    def _inside(self, op: Op) -> None:
+        secret = [row for row in self._new.values() if not row.known] if self._new and op.name != "if" else []
+        for block in op.blocks:
+            self._block(block)
+        if secret and any(row.known for row in secret):  # the next trip begins with what this one has told
+            for block in op.blocks:
+                for again in block.walk():
+                    self._see(again)
+
+    def _define(self, values: Iterable[Value]) -> None:
+        for value in values:
+            self._moments.setdefault(value, len(self._moments))
+
+    def _write(self, op: Op, here: bool) -> None:
+        """A write; `here`: to a row that this block made."""
+        cell = self.cell(op)
+        self.stored.add(cell)
+        row = self._new.get(op.operands[1]) if here else None
+        if row is not None and row.table == _kind(op.operands[0]) and not row.seen and cell not in row.read:
+            self.first.add(op)  # the only one, for it is noted as an access as well
+        else:
+            self.writes.setdefault(cell, []).append(op)
+
+    def _call(self, op: Op) -> None:
+        found = self._callees.get(str(op.attrs["callee"]), NO_CELLS)
+        self.stored.update(self.called(op, found.stored))
+        for cell in self.called(op, found.rewritten):
+            self.writes.setdefault(cell, []).append(op)
+
+    def _see(self, op: Op) -> None:
+        """Note which columns of new rows an op may read or fill, and whom it tells of them; not what is inside it."""
+        access = op.name in _ACCESS
+        self._tell(op.operands[2:] if access else op.operands)
+        for block in op.blocks:
+            self._tell(block.results)
+        if access:
+            number = op.operands[1]
+            row = self._new.get(number)
+            if row is not None:
+                row.read.add(self.cell(op))
+            elif self._open:  # a write by another number may have filled the row already
+                cell, moment = self.cell(op), self._moments.get(number, -1)
+                for row in self._open.values():
+                    if row.moment <= moment:
+                        row.read.add(cell)
         elif "callee" in op.attrs:
-            found = self._callees.get(str(op.attrs["callee"]), NO_CELLS)
-            self.stored.update(self.called(op, found.stored))
-            for cell in self.called(op, found.rewritten):
-                self.writes.setdefault(cell, []).append(op)
-        for inner in op.blocks:
-            self._block(inner)
-        if fresh:
-            self._seen(op, fresh, defined)
+            for row in self._open.values():
+                row.seen = True
+            self._open.clear()
 
-    def _seen(self, op: Op, fresh: Mapping[Value, _Row], defined: Mapping[Value, int]) -> None:
-        """Note which columns of new rows an op, with all inside it, may read or fill, and whom it tells of them."""
-        inside = {v for block in op.blocks for v in defined_in(block, nested=True)}
-        for inner in (op, *(o for block in op.blocks for o in block.walk())):
-            values = inner.operands[2:] if inner.name in _ACCESS else inner.operands
-            for value in (*values, *(v for block in inner.blocks for v in block.results)):
-                if value in fresh:
-                    fresh[value].known = True
-            for row in fresh.values():
-                if "callee" in inner.attrs:
-                    row.seen = row.seen or row.known
-                elif inner.name in _ACCESS:  # a write by another number may have filled the row already
-                    number = inner.operands[1]
-                    older = number not in inside and defined.get(number, -1) < row.position
-                    if fresh.get(number) is row or (row.known and number not in fresh and not older):
-                        row.read.add(self.cell(inner))
+    def _tell(self, values: Iterable[Value]) -> None:
+        for value in values:
+            row = self._new.get(value)
+            if row is not None and not row.known:
+                row.known = True
+                self._open[value] = row
 
 
 def cell_writes(program: Program, names: Iterable[str] | None = None) -> dict[str, CellWrites]:

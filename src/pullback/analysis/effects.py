@@ -70,8 +70,12 @@ def _tables(function: Function) -> tuple[set[Value], set[Value]]:
     outside = {v for v in function.body.params if isinstance(v.type, Table)}
     for op in function.body.walk():
         if not op.name.startswith("table"):
-            outside.update(v for v in op.operands if isinstance(v.type, Table))
-            kept.update(v for v in op.results if isinstance(v.type, Table))
+            for value in op.operands:
+                if isinstance(value.type, Table):
+                    outside.add(value)
+            for value in op.results:
+                if isinstance(value.type, Table):
+                    kept.add(value)
     return kept, outside | kept
 
 

@@ -12,10 +12,10 @@ LLVM warns where it could not do as it was told, and users would see that.
 from __future__ import annotations
 
 from pullback.ir.node import Block, Op, Value
-from pullback.ir.walk import defined
-from pullback.types import I64
+from pullback.ir.walk import defined, uses
+from pullback.types import I64, DType, Scalar
 
-__all__ = ["is_regular"]
+__all__ = ["extremes", "is_regular"]
 
 # Accesses to elements, with the number of operands after the indices.
 _ACCESS = {"array_get": 0, "array_inc": 1, "array_swap": 1, "buffer_get": 0, "buffer_put": 1}
@@ -46,6 +46,17 @@ def is_regular(body: Block) -> bool:
         elif op.prim.effects and not op.blocks:
             return False
     return all(len(places[array]) == 1 for array in changed)
+
+
+def extremes(body: Block) -> list[DType]:
+    """What a regular loop takes the larger or smaller of, if that is all that it carries from trip to trip."""
+    found = {op.result: op for op in body.ops if op.name in ("larger", "smaller")}
+    dtypes = [v.type.dtype for v in found if isinstance(v.type, Scalar)]
+    if not found or DType.F16 in dtypes or not is_regular(body):
+        return []
+    count = uses(body)
+    carried = zip(body.params[1:], body.results, strict=True)
+    return dtypes if all(r in found and p in found[r].operands and count[p] == 1 for p, r in carried) else []
 
 
 def _moves(op: Op, steps: set[Value], inside: set[Value]) -> bool:

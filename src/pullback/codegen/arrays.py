@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pullback.codegen import abi
 from pullback.codegen.records import plus
@@ -265,7 +266,92 @@ def _overlap(w: FunctionWriter, op: Op) -> None:
     result = w.set(f"and i1 {meets}, {w.set(f'icmp ult ptr {other_low}, {high}')}")
     for flag in (*empty, *other_empty):
         result = w.set(f"select i1 {flag}, i1 false, i1 {result}")
+    if not op.attrs.get("ranges") and not array_type(a).contiguous and not array_type(b).contiguous:
+        result = _unless_interleaved(w, a, b, result)
     w.pieces[op.result] = (result,)
+
+
+_MOST_AXES = 3  # of arrays that are compared step by step: the text grows with the cube
+
+
+def _unless_interleaved(w: FunctionWriter, a: Value, b: Value, meets: str) -> str:
+    """An i1: do the address ranges meet, and the elements are not those of two fields of the same records."""
+    axes = [[_Axis(n, s) for n, s in zip(sizes_of(w, v), strides_of(w, v), strict=True)] for v in (a, b)]
+    if not all(0 < len(own) <= _MOST_AXES for own in axes):
+        return meets
+    look, done, before = w.label(), w.label(), w.block
+    w.branch(meets, look, done)
+    w.begin(look)
+    start, other = (w.set(f"ptrtoint ptr {w.only(v)} to i64") for v in (a, b))
+    items = [str(array_type(v).dtype.bytes) for v in (a, b)]
+    apart = _interleaved(w, w.set(f"sub i64 {other}, {start}"), axes, items, levels=2)
+    shared, last = w.set(f"xor i1 {apart}, true"), w.block
+    w.jump(done)
+    w.begin(done)
+    (result,) = w.phis(["i1"], (before, ["false"]), (last, [shared]))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis of an array; `counts`: an i1, is it one of those that are looked at."""
+
+    size: str
+    stride: str
+    counts: str = "true"
+
+
+def _interleaved(w: FunctionWriter, gap: str, axes: Sequence[list[_Axis]], items: Sequence[str], levels: int) -> str:
+    """An i1: no element of the one array is one of the other, which begins `gap` bytes later.
+
+    Let every element lie at a multiple of a step m past one of a few (a block): where the blocks of the two do not
+    meet, counted modulo m, no elements do; nor where they do meet in one period and are interleaved there.  As m, each
+    stride of the first array is tried.
+    """
+    apart = "false"
+    for axis in axes[0]:
+        m = w.intrinsic(f"call i64 @llvm.abs.i64(i64 {axis.stride}, i1 false)")
+        m = w.intrinsic(f"call i64 @llvm.umax.i64(i64 {m}, i64 1)")
+        blocks = [[_inside(w, one, m) for one in own] for own in axes]
+        (low, extent), (other_low, other_extent) = (_block(w, *pair) for pair in zip(blocks, items, strict=True))
+        shift = w.set(f"sub i64 {other_low}, {low}")
+        g = w.set(f"srem i64 {w.set(f'add i64 {gap}, {shift}')}, {m}")
+        g = w.set(f"select i1 {w.set(f'icmp slt i64 {g}, 0')}, i64 {w.set(f'add i64 {g}, {m}')}, i64 {g}")
+        rest = w.set(f"sub i64 {m}, {g}")
+        found = _all(w, f"icmp sge i64 {g}, {extent}", f"icmp sge i64 {rest}, {other_extent}")
+        if levels > 1 and len(axes[0]) > 1:
+            behind = _all(w, f"icmp sge i64 {rest}, {other_extent}", f"icmp sge i64 {m}, {extent}")
+            ahead = _all(w, f"icmp sge i64 {g}, {extent}", f"icmp sge i64 {m}, {other_extent}")
+            here = w.set(f"select i1 {behind}, i64 {g}, i64 {w.set(f'sub i64 {g}, {m}')}")
+            inner = _interleaved(w, w.set(f"sub i64 {here}, {shift}"), blocks, items, levels - 1)
+            one_period = w.set(f"or i1 {behind}, {ahead}")
+            found = w.set(f"or i1 {found}, {w.set(f'and i1 {one_period}, {inner}')}")
+        apart = w.set(f"or i1 {apart}, {found}")
+    return apart
+
+
+def _all(w: FunctionWriter, *tests: str) -> str:
+    result = "true"
+    for test in tests:
+        result = w.set(f"and i1 {result}, {w.set(test)}")
+    return result
+
+
+def _inside(w: FunctionWriter, axis: _Axis, m: str) -> _Axis:
+    """The axis, which counts where its stride is no multiple of m."""
+    odd = w.set(f"icmp ne i64 {w.set(f'srem i64 {axis.stride}, {m}')}, 0")
+    return replace(axis, counts=w.set(f"and i1 {axis.counts}, {odd}"))
+
+
+def _block(w: FunctionWriter, axes: Sequence[_Axis], item: str) -> tuple[str, str]:
+    """Where the elements of the axes that count begin, from where the array does, and how many bytes they take."""
+    low, extent = "0", item
+    for axis in axes:
+        reach = _wrapped(w, w.set(f"sub i64 {axis.size}, 1"), axis.stride)
+        reach = w.set(f"select i1 {axis.counts}, i64 {reach}, i64 0")
+        low = w.set(f"add i64 {low}, {w.intrinsic(f'call i64 @llvm.smin.i64(i64 {reach}, i64 0)')}")
+        extent = w.set(f"add i64 {extent}, {w.intrinsic(f'call i64 @llvm.abs.i64(i64 {reach}, i1 false)')}")
+    return low, extent
 
 
 def _same(w: FunctionWriter, op: Op) -> None:

@@ -7,24 +7,23 @@
 from __future__ import annotations
 
 from pullback.analysis.raises import Site, site_of
-from pullback.analysis.regular import is_regular
+from pullback.analysis.regular import extremes, is_regular
 from pullback.analysis.sums import carried_sums
 from pullback.codegen import abi, shared
 from pullback.codegen.costs import STRIP
-from pullback.codegen.loops import counted
+from pullback.codegen.loops import WIDEST, counted
 from pullback.codegen.records import reserve
 from pullback.codegen.scalars import cast
 from pullback.codegen.threads import can_share, share
 from pullback.codegen.writer import CONTEXT, LIKELY, UNLIKELY, FunctionWriter
 from pullback.diagnostic import InternalError
-from pullback.ir.node import Op
+from pullback.ir.node import Block, Op
 from pullback.prims.budget import OVER_BUDGET
-from pullback.types import DType, Scalar
+from pullback.types import ArrayRef, DType, Scalar
 
 __all__ = ["RULES"]
 
-# Work of a trip from which a few trips at the end of a loop are better done at once, under masks.  Memory written under
-# a mask is slow to be read again, which hurts short loops.
+# Work of a trip from which a few trips at the end of a loop are better done at once, under masks.
 _DEAR = 40
 
 
@@ -57,11 +56,20 @@ def _for(w: FunctionWriter, op: Op) -> None:
 
     types, carried = w.types(op.operands[1:]), w.flat(op.operands[1:])
     cost = w.costs.block(body)
-    mark = ""
+    mark, together = "", 0
     if op.attrs.get("any_order"):
         w.any_order.update(carried_sums(body) or ())
-        mark = w.module.vector_loop(masked=cost >= _DEAR) if is_regular(body) else ""
-    w.bind(op.results, counted(w, n, types, carried, step, cost, mark))
+        if is_regular(body):
+            mark, together = ("", _one_vector(body)) if cost >= _DEAR else (w.module.vector_loop(masked=False), 0)
+    elif dtypes := extremes(body):
+        together = (4 if carried else 1) * WIDEST // max(dtype.bytes for dtype in dtypes)
+    w.bind(op.results, counted(w, n, types, carried, step, cost, mark, together))
+
+
+def _one_vector(body: Block) -> int:
+    """How many trips make a vector of the widest numbers that a loop reads and writes."""
+    arrays = [v.type for op in body.walk() for v in op.operands]
+    return WIDEST // max((a.dtype.bytes for a in arrays if isinstance(a, ArrayRef)), default=8)
 
 
 def _while(w: FunctionWriter, op: Op) -> None:

@@ -121,9 +121,15 @@ def _write(function: str) -> tuple[str, Body]:
             body = Body(single=False)
             value = elementary_trigonometric.large_argument(body, name, body.value("double", "%a0"))
             return _text(function, ["double"], value, _CHEAP), body
-        case ["pb", ("sin" | "cos" | "tan") as name, "large", width]:
-            body = Body(single=False, functions={f"pb.{name}.large": None})
-            return elementary_trigonometric.masked_vector(f"pb.{name}.large", int(width[1:])), body
+        case ["pb", ("sin" | "cos") as name, "far"]:
+            body = Body(single=False)
+            value = elementary_trigonometric.far_argument(body, name, body.value("float", "%a0"))
+            return _text(function, ["float"], value, _CHEAP), body
+        case ["pb", ("sin" | "cos" | "tan"), ("large" | "far") as cold, width]:
+            scalar = function.removesuffix(f".{width}")
+            body = Body(single=False, functions={scalar: None})
+            type_name = "double" if cold == "large" else "float"
+            return elementary_trigonometric.masked_vector(scalar, type_name, int(width[1:])), body
         case ["pb", "zeta", "positive"]:
             return elementary_special.zeta_positive(), Body(single=False, functions={"pb.pow.f64": None})
         case _:

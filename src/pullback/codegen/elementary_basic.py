@@ -72,10 +72,12 @@ def _hypot(body: Body, x: Value, y: Value) -> Value:
     infinite = a.equal(math.inf) | b.equal(math.inf)
     if body.single:
         return body.select(infinite, math.inf, body.sqrt(body.fma(a, a, b * b)))
-    larger = body.select(a.less(b), b, a)
-    large, small = larger.greater(2.0**500), larger.less(2.0**-400)
-    scale = body.select(large, 2.0**-600, body.select(small, 2.0**600, 1.0))
-    back = body.select(large, 2.0**600, body.select(small, 2.0**-600, 1.0))
+    # By bits: as floats the choice goes through mask registers, whose false dependences make scalar loops wait.
+    bits = body.intrinsic("smax", body.bits(a), body.bits(b))
+    large, small = bits.compare("sgt", (1023 + 500) << 52), bits.compare("slt", (1023 - 400) << 52)
+    one, change = 1023 << 52, body.constant("i64", 600 << 52)
+    step = body.select(large, body.constant("i64", -(600 << 52)), body.select(small, change, 0))
+    scale, back = body.from_bits(step + one), body.from_bits(one - step)
     a, b = a * scale, b * scale
     return body.select(infinite, math.inf, body.sqrt(body.fma(a, a, b * b)) * back)
 

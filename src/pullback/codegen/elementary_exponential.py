@@ -60,8 +60,17 @@ def two_scales(body: Body, bits: Value) -> tuple[Value, Value]:
 
 def exponential(body: Body, x: Value, rest: Value | None = None) -> Value:
     """e**(x + rest); NaN gives NaN, and huge arguments give 0 and inf. `rest` must be below an ulp of x."""
+    if rest is None:
+        reduced = reduce_exponent(body, _bounded(body, x, 200.0 if body.single else 750.0))
+        return _product(body, _less_one(body, reduced.r), reduced.bits)
     reduced = reduce_exponent(body, x, rest)
     return _scaled(body, x, _less_one(body, reduced.r), reduced.bits)
+
+
+def _bounded(body: Body, x: Value, bound: float) -> Value:
+    """x between two bounds, where the results are 0 and inf; NaN passes."""
+    bounded = body.select(x.greater(bound), bound, x)
+    return body.select(bounded.less(-bound), -bound, bounded)
 
 
 def _less_one(body: Body, r: Value) -> Value:
@@ -70,14 +79,17 @@ def _less_one(body: Body, r: Value) -> Value:
 
 
 def _scaled(body: Body, x: Value, t: Value, bits: Value) -> Value:
-    """(1 + t) 2**n, where n is about x or x log2(e); over- and underflow come of themselves while |x| < 1100."""
+    """(1 + t) 2**n, where n is about x or x log2(e)."""
+    return within(body, x, 200.0 if body.single else 1100.0, _product(body, t, bits), 0.0)
+
+
+def _product(body: Body, t: Value, bits: Value) -> Value:
+    """(1 + t) 2**n; over- and underflow come of themselves while |n| < 1100."""
     if body.single:  # the range of float32 is well inside that of double, whose rounding then does the rest
         scale = power_of_two(body, bits)
-        scaled, bound = body.fma(t, scale, scale), 200.0
-    else:
-        first, second = (power_of_two(body, n) for n in two_scales(body, bits))
-        scaled, bound = body.fma(t, first, first) * second, 1100.0
-    return within(body, x, bound, scaled, 0.0)
+        return body.fma(t, scale, scale)
+    first, second = (power_of_two(body, n) for n in two_scales(body, bits))
+    return body.fma(t, first, first) * second
 
 
 def within(body: Body, x: Value, bound: float, value: Value, least: float) -> Value:

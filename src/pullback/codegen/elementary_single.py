@@ -1,4 +1,4 @@
-"""exp, expm1, tanh, sigmoid, log and log1p of float32, computed in float32: a vector holds twice as many of them.
+"""exp, expm1, tanh, sigmoid, log, log1p, sin and cos of float32 in float32: a vector holds twice as many of them.
 
     shifted = fma(x, log2(e), 1.5 * 2**23)      n = shifted - 1.5 * 2**23      r = fma(-n, ln2_rest, fma(-n, ln2, x))
 
@@ -6,7 +6,8 @@ The methods are those of `elementary_exponential` and `elementary_logarithm` wit
 without error, powers of two are built as bits (their bias of 127 is part of the number that is added to round), and
 2**n is applied in two factors, so that overflow and subnormal results round once. Arguments beyond the range are moved
 to its bounds first, by comparisons that let NaN pass. Logarithms have one polynomial for the whole of m instead of a
-table, which a vector would gather from. All are within 2 ulp; `tests/test_elementary.py` compares with double.
+table, which a vector would gather from. sin and cos are as in `elementary_trigonometric`, up to |x| = 2**16; beyond,
+its cold functions reduce in double. All are within 2 ulp; `tests/test_elementary.py` compares with double.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 from pullback.codegen import elementary_coefficients as c
 from pullback.codegen.elementary_text import Body, Builder, Value
+from pullback.codegen.elementary_trigonometric import reduce_small, sine_of, unless_large
 
 __all__ = ["SINGLE"]
 
@@ -34,6 +36,11 @@ def _rounded(number: float) -> float:
 
 LN2 = _rounded(c.LN2)
 LN2_REST = c.LN2 - LN2 + c.LN2_REST
+_HALF_PI_1 = _rounded(c.HALF_PI)
+_HALF_PI_2 = _rounded(c.HALF_PI - _HALF_PI_1)
+HALF_PI = (_HALF_PI_1, _HALF_PI_2, c.HALF_PI - _HALF_PI_1 - _HALF_PI_2 + c.HALF_PI_2)
+LARGEST_ANGLE = 2.0**16
+VECTOR_WIDTHS = (8, 16)
 
 
 def _enter(name: str, build: Builder) -> None:
@@ -174,7 +181,26 @@ def _log1p(body: Body, x: Value) -> Value:
     return _finish(body, x, body.copysign(_sum(body, parts.k, f), x), -1.0)
 
 
+# ---------------------------------------------------------------------------------------------------------- angles
+
+
+def _circular(body: Body, name: str, x: Value) -> Value:
+    value = sine_of(body, reduce_small(body, x, SHIFT, HALF_PI), 1 if name == "cos" else 0)
+    if name == "sin":
+        value = body.select(x.equal(0.0), x, value)  # keeps the sign of zero
+    return unless_large(body, x, LARGEST_ANGLE, value, f"pb.{name}.far", VECTOR_WIDTHS)
+
+
+def _sin(body: Body, x: Value) -> Value:
+    return _circular(body, "sin", x)
+
+
+def _cos(body: Body, x: Value) -> Value:
+    return _circular(body, "cos", x)
+
+
 for _name, _build in {
     "exp": exponential, "expm1": _expm1, "tanh": _tanh, "sigmoid": _sigmoid, "log": _log, "log1p": _log1p,
+    "sin": _sin, "cos": _cos,
 }.items():  # fmt: skip
     _enter(_name, _build)

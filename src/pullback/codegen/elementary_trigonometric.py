@@ -37,14 +37,15 @@ class Angle:
     rest: Value
 
 
-def _reduce_small(body: Body, x: Value) -> Angle:
-    shifted = body.fma(x, c.TWO_OVER_PI, SHIFT)
-    n = shifted - SHIFT
-    exact = body.fma(-n, c.HALF_PI, x)
-    product = n * c.HALF_PI_2
-    product_low = body.fma(n, c.HALF_PI_2, -product)
+def reduce_small(body: Body, x: Value, shift: float, half_pi: tuple[float, float, float]) -> Angle:
+    """By pi/2 in three parts; adding the shift rounds to an integer."""
+    shifted = body.fma(x, c.TWO_OVER_PI, shift)
+    n = shifted - shift
+    exact = body.fma(-n, half_pi[0], x)
+    product = n * half_pi[1]
+    product_low = body.fma(n, half_pi[1], -product)
     r = exact - product
-    rest = ((exact - r) - product) - body.fma(n, c.HALF_PI_3, product_low)
+    rest = ((exact - r) - product) - body.fma(n, half_pi[2], product_low)
     return Angle(body.bits(shifted), r, rest)
 
 
@@ -109,11 +110,12 @@ def _sine_and_cosine(body: Body, angle: Angle) -> tuple[Value, Value]:
     return r + sine_low, around + (((1.0 - around) - half) + cosine_tail)
 
 
-def _sine_of(body: Body, angle: Angle, quarter: int) -> Value:
+def sine_of(body: Body, angle: Angle, quarter: int) -> Value:
+    """The sine of an angle and some quarters of a turn."""
     sine, cosine = _sine_and_cosine(body, angle)
     quadrant = angle.quadrant + quarter if quarter else angle.quadrant
     chosen_value = body.select((quadrant & 1).compare("eq", 0), sine, cosine)
-    return body.from_bits(body.bits(chosen_value) ^ ((quadrant & 2) << 62))
+    return body.from_bits(body.bits(chosen_value) ^ ((quadrant & 2) << (62 if quadrant.type == "i64" else 30)))
 
 
 def _tangent_of(body: Body, angle: Angle) -> Value:
@@ -123,19 +125,23 @@ def _tangent_of(body: Body, angle: Angle) -> Value:
 
 
 def _finish(body: Body, name: str, angle: Angle) -> Value:
-    return _tangent_of(body, angle) if name == "tan" else _sine_of(body, angle, 1 if name == "cos" else 0)
+    return _tangent_of(body, angle) if name == "tan" else sine_of(body, angle, 1 if name == "cos" else 0)
 
 
 def _circular(body: Body, name: str, x: Value) -> Value:
-    fast = _finish(body, name, _reduce_small(body, x))
+    fast = _finish(body, name, reduce_small(body, x, SHIFT, (c.HALF_PI, c.HALF_PI_2, c.HALF_PI_3)))
     if name != "cos":
         fast = body.select(x.equal(0.0), x, fast)  # keeps the sign of zero
-    usual = body.fabs(x).less(LARGEST_FAST)
-    symbol = f"pb.{name}.large"
-    variants = ",".join(f"_ZGV_LLVM_M{w}v_{symbol}({symbol}.v{w})" for w in VECTOR_WIDTHS)
-    for width in VECTOR_WIDTHS:
+    return unless_large(body, x, LARGEST_FAST, fast, f"pb.{name}.large", VECTOR_WIDTHS)
+
+
+def unless_large(body: Body, x: Value, bound: float, fast: Value, symbol: str, widths: tuple[int, ...]) -> Value:
+    """The fast value where |x| is below the bound, else that of a cold function with masked vector forms."""
+    variants = ",".join(f"_ZGV_LLVM_M{w}v_{symbol}({symbol}.v{w})" for w in widths)
+    for width in widths:
         body.functions[f"{symbol}.v{width}"] = None
-    return body.otherwise_call(usual, fast, symbol, x, attributes=f' "vector-function-abi-variant"="{variants}"')
+    attributes = f' "vector-function-abi-variant"="{variants}"'
+    return body.otherwise_call(body.fabs(x).less(bound), fast, symbol, x, attributes=attributes)
 
 
 @recipe(RECIPES, "sin")
@@ -159,12 +165,17 @@ def large_argument(body: Body, name: str, x: Value) -> Value:
     return body.select(body.fabs(x).less(math.inf), value, x - x)
 
 
-def masked_vector(symbol: str, width: int) -> str:
+def far_argument(body: Body, name: str, x: Value) -> Value:
+    """The cold function of float32 (see `elementary_single`): any |x| >= 1, inf and NaN."""
+    return body.convert("fptrunc", large_argument(body, name, body.convert("fpext", x, "double")), "float")
+
+
+def masked_vector(symbol: str, type_name: str, width: int) -> str:
     """Write the form of a cold function that the vectoriser calls: it serves the lanes of the mask one by one.
 
     It has external (weak) linkage because only an attribute names it, and `internal` functions without uses vanish.
     """
-    vector, mask = f"<{width} x double>", f"<{width} x i1>"
+    vector, mask = f"<{width} x {type_name}>", f"<{width} x i1>"
     attributes = "noinline cold minsize optsize nounwind willreturn memory(none)"
     return f"""define weak_odr hidden {vector} @{symbol}.v{width}({vector} %x, {mask} %m) {attributes} {{
 entry:
@@ -178,8 +189,8 @@ lane:
   br i1 %wanted, label %serve, label %after
 serve:
   %element = extractelement {vector} %x, i32 %i
-  %one = call double @{symbol}(double %element)
-  %put = insertelement {vector} %sum, double %one, i32 %i
+  %one = call {type_name} @{symbol}({type_name} %element)
+  %put = insertelement {vector} %sum, {type_name} %one, i32 %i
   br label %after
 after:
   %merged = phi {vector} [ %sum, %lane ], [ %put, %serve ]

@@ -26,6 +26,7 @@ from pullback.codegen.unpack import Unpacker
 from pullback.diagnostic import InternalError, Span
 from pullback.ir.node import Program
 from pullback.runtime.boundary import Boundary, HeapShape
+from pullback.runtime.fixed import fixed_leaves
 from pullback.types import Type, slots
 
 __all__ = ["Graph", "Use", "uses"]
@@ -90,9 +91,16 @@ class Graph:
         return range(first, first + len(slots(shape.type_of(name))))
 
     def is_touched(self, shape: HeapShape, name: str) -> bool:
-        """Does the code depend on a field: it reads or writes it, or knows it as a constant."""
+        """Does the code depend on a field: it reads or writes it, or knows it, or what is behind it, as a constant."""
         columns = self._columns(shape, name)
-        return not columns or not self._use(shape).touched.isdisjoint(columns)
+        if not columns or not self._use(shape).touched.isdisjoint(columns):
+            return True
+        behind = self.boundary.heaps_below([shape.type_of(name)])
+        return any(self._knows(self.boundary.heaps[number]) for number in behind)
+
+    def _knows(self, shape: HeapShape) -> bool:
+        """Does the code know a field of objects of a heap as a constant: a function, a class, a string, a number."""
+        return any(not slots(type_) or any(fixed_leaves(type_)) for _, type_ in shape.fields)
 
     def is_written(self, shape: HeapShape, name: str) -> bool:
         return not self._use(shape).written.isdisjoint(self._columns(shape, name))

@@ -88,7 +88,8 @@ def compile_object(
     """
     options = options.suited(text)
     binding = llvm()
-    if target is not None and " asm " in text and _processor(target.triple) != _processor(describe_target().triple):
+    foreign = target is not None and _processor(target.triple) != _processor(describe_target().triple)
+    if foreign and " asm sideeffect " in text:
         raise InternalError("inline assembly needs LLVM's assembler for that processor, which is not at hand", text)
     if target is not None or not has_masks():
         text = text.replace(abi.MASKED, abi.UNMASKED)

@@ -15,7 +15,7 @@ compensation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pullback.codegen import abi
@@ -23,7 +23,7 @@ from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
 from pullback.codegen.elementary_libraries import POINTERS
 from pullback.codegen.layout import Space, View, align, disjoint, unit_strides
-from pullback.codegen.loops import repeat, strips, vectors
+from pullback.codegen.loops import SUMMED, WIDEST, repeat, strips, vectors
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -34,7 +34,9 @@ from pullback.types import ArrayRef, DType, Scalar
 
 __all__ = ["RULES"]
 
-_BLOCK, _SHORT_BLOCK = 512, 32
+_BLOCK, _SHORT_BLOCK = 512, 32  # elements that are added up before compensation
+_STRIDED_BLOCK = 64  # in four chains
+_DEAR, _MOVED = 4, 128  # work of an op from which elements that lie apart are moved together, so many at a time
 # Where one of these is in the block the loop stays scalar, and long chains of additions with it.
 _NOT_VECTOR = frozenset({"while", "for", "call", "check", "gamma", "lgamma", "polygamma", "mod", "floordiv", "fmod",
                          "remainder", "ipow", "pow_overflows", "if", "erfc", "hurwitz", *POINTERS})  # fmt: skip
@@ -150,12 +152,16 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
     assert isinstance(rank, int) and isinstance(outputs, tuple) and isinstance(count, int)
     sizes = w.flat(op.operands[:rank])
     end = len(op.operands) - count
-    space = Space(list(sizes))
+    rounds = op.attrs.get("rounds", ())
+    assert isinstance(rounds, tuple)
+    moving = tuple(i for i, size in enumerate(sizes) if size != "1" or rounds)  # rounds are made for the last axis
+    space = Space([sizes[i] for i in moving])
     known: dict[Value, View] = {}  # an array that is read and written is one view, with the same strides
 
     def aligned(value: Value) -> View:
         if value not in known:
-            known[value] = align(w, value, sizes)
+            view = align(w, value, sizes)
+            known[value] = replace(view, strides=tuple(view.strides[i] for i in moving))
         return known[value]
 
     inputs = [aligned(v) if isinstance(v.type, ArrayRef) else w.only(v) for v in op.operands[rank:end]]
@@ -178,8 +184,6 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
             view = aligned(next(targets))
             kernel.replacing.update([number] if kind == "set" else [])
         kernel.writes.setdefault(view, []).append(number)
-    rounds = op.attrs.get("rounds", ())
-    assert isinstance(rounds, tuple)
     kernel.rounds = rounds
     kernel.cost = (w.costs.block(block) + len(kernel.views)) * (1 + max(rounds, default=0))
     space.collapse(w, kernel.views)
@@ -278,11 +282,14 @@ def _row(
     rows = [t for t in kernel.totals if t.target is not None]
     totals = sums + rows
     types = [t for total in totals for t in total.types(w)]
-    vector = fast and not any(op.prim.name in _NOT_VECTOR for op in kernel.block.ops)
+    regular = not any(op.prim.name in _NOT_VECTOR for op in kernel.block.ops)
+    apart = regular and not fast and _is_moved(w, kernel)
+    vector, chains = regular and (fast or apart), regular and not fast and not kernel.writes
     parts = [kernel.part(n) for n in range(1 + max(kernel.rounds))] if fast and kernel.rounds else [kernel]
     length = max(1, min(1 << 16, STRIP // kernel.cost))
     if any(t.compensated(w) for t in totals):
-        length = _BLOCK if vector else _SHORT_BLOCK
+        length = _BLOCK if vector else _STRIDED_BLOCK if chains else _SHORT_BLOCK
+    length = min(length, _MOVED) if apart else length
     fixed = {
         view: w.load(view.dtype, bases[view], ELEMENT + marks.get(view, ""))
         for view in dict.fromkeys(v for v in kernel.inputs if isinstance(v, View))
@@ -291,6 +298,9 @@ def _row(
 
     def loop(part: Kernel, start: str, end: str) -> list[str]:
         """One loop over a strip of the row; the sums over the strip."""
+        if apart:
+            return _moved(w, part, bases, fixed, start, end)
+
         def element(index: str, partials: list[str]) -> list[str]:
             places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in part.views if v not in fixed}
             values = _values(w, part, places, fixed, marks)
@@ -298,9 +308,9 @@ def _row(
             return [t.accumulate(w, p, values[t.output]) for t, p in zip(part.totals, partials, strict=True)]
 
         single, nothing = [abi.LLVM[t.dtype] for t in part.totals], [constant(0, t.dtype) for t in part.totals]
-        if vector and part.totals:
-            return vectors(w, start, end, single, nothing, element)
-        mark = w.module.vector_loop(masked=True) if vector else w.module.scalar_loop()
+        if vector:
+            return vectors(w, start, end, single, nothing, element, _trips(part))
+        mark = w.module.chains_loop() if chains and part.totals else w.module.scalar_loop()
         return repeat(w, start, end, single, nothing, element, mark)
 
     def strip(start: str, end: str, outer: list[str]) -> list[str]:
@@ -317,6 +327,58 @@ def _row(
         assert total.target is not None
         _increase(w, total.target, bases[total.target], value, marks.get(total.target, ""))
     return final[: len(state)]
+
+
+def _trips(kernel: Kernel) -> int:
+    """How many trips of a loop are done at a time, as vectors."""
+    summed = kernel.totals and not kernel.writes
+    return SUMMED if summed else WIDEST // max(view.dtype.bytes for view in kernel.views)
+
+
+def _is_moved(w: FunctionWriter, kernel: Kernel) -> bool:
+    """Are the elements of a row, where they lie apart, better moved together and back: for functions that are dear."""
+    numbers = {number for numbers in kernel.writes.values() for number in numbers}
+    made = {number for view in kernel.new for number in kernel.writes[view]}
+    still = any(kernel.space.inner(view) == "0" for view in kernel.writes)
+    dear = any(w.costs.op(op) >= _DEAR and op.name != "powi" for op in kernel.block.ops)
+    return dear and not still and numbers <= kernel.replacing | made
+
+
+def _moved(
+    w: FunctionWriter, kernel: Kernel, bases: dict[View, str], fixed: dict[View, str], start: str, end: str
+) -> list[str]:  # fmt: skip
+    """A strip of a row by way of buffers, in which its elements lie side by side; the sums over the strip."""
+    read = dict.fromkeys(v for v in kernel.inputs if isinstance(v, View) and v not in fixed)
+    buffers = {view: w.buffer(number, 8 * _MOVED) for number, view in enumerate({**read, **kernel.writes})}
+    count = w.set(f"sub nuw nsw i64 {end}, {start}")
+
+    def near(view: View, index: str) -> str:
+        return w.set(f"getelementptr inbounds {abi.MEMORY[view.dtype]}, ptr {buffers[view]}, i64 {index}")
+
+    def move(views: Iterable[View], back: bool) -> None:
+        def step(index: str, _: list[str]) -> list[str]:
+            there = w.set(f"add nuw nsw i64 {index}, {start}")
+            for view in views:
+                far = _place(w, kernel.space, view, bases[view], there, False)
+                source, target = (near(view, index), far) if back else (far, near(view, index))
+                w.store(view.dtype, w.load(view.dtype, source, ELEMENT), target, ELEMENT)
+            return []
+
+        repeat(w, "0", count, [], [], step, w.module.scalar_loop())
+
+    def element(index: str, partials: list[str]) -> list[str]:
+        places = {view: near(view, index) for view in buffers}
+        values = _values(w, kernel, places, fixed)
+        _write(w, kernel, values, places, {})
+        return [t.accumulate(w, p, values[t.output]) for t, p in zip(kernel.totals, partials, strict=True)]
+
+    if read:
+        move(read, back=False)
+    single, nothing = [abi.LLVM[t.dtype] for t in kernel.totals], [constant(0, t.dtype) for t in kernel.totals]
+    found = vectors(w, "0", count, single, nothing, element, _trips(kernel))
+    if kernel.writes:
+        move(kernel.writes, back=True)
+    return found
 
 
 def _slice(block: Block, inputs: Sequence[View | str], outputs: Sequence[int]) -> tuple[Block, list[View | str]]:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from pullback.codegen.costs import STRIP
 from pullback.codegen.writer import FunctionWriter
 
-__all__ = ["counted", "repeat", "strips", "vectors"]
+__all__ = ["SUMMED", "WIDEST", "counted", "repeat", "strips", "vectors"]
 
-_AT_A_TIME = 32  # trips of a loop of several vectors
+_BYTES = {"double": 8, "i64": 8, "float": 4, "i32": 4}
+WIDEST, SUMMED = 64, 32  # bytes of a vector; elements at a time where they are joined to one, as several vectors
 
 Step = Callable[[str, list[str]], Sequence[str]]  # (index, carried) -> next carried
 Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) -> carried after the strip
@@ -29,19 +30,21 @@ def repeat(
 ) -> list[str]:  # fmt: skip
     """Run `step` for start <= k < end, given that start < end; the carried operands after it.
 
-    `mark`: what LLVM is told about the loop (see `ModuleWriter.scalar_loop` and `vector_loop`).
+    `mark`: what LLVM is told about the loop (see `ModuleWriter.scalar_loop` and `vector_loop`); where calls stay in it,
+    there is nothing to tell: of a loop that cannot be vectorised as told it would complain to the user.
     """
     before, head, after = w.block, w.label(), w.label()
     w.jump(head)
     w.begin(head)
     phis = w.open_phis(["i64", *types], before, [start, *carried])
     index, *inner = phis.names
+    kept = w.kept_calls
     w.depth += 1
     following = list(step(index, inner))
     w.depth -= 1
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
-    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark)
+    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark if w.kept_calls == kept else "")
     latch = w.block
     w.begin(after)
     # One-armed phis keep values that leave the loop apart from it (LCSSA), as LLVM's passes want them.
@@ -49,16 +52,28 @@ def repeat(
 
 
 def vectors(
-    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step
-) -> list[str]:
-    """Run `step` for start <= k < end, independent trips: some vectors at a time, then those left under masks."""
+    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step,
+    together: int,
+) -> list[str]:  # fmt: skip
+    """Run `step` for start <= k < end, independent trips: so many together, then those left under masks.
+
+    What was stored under a mask is not forwarded to a load before it has reached the cache: a loop that adds to what it
+    has just stored would wait for it.
+    """
     length = w.set(f"sub nuw nsw i64 {end}, {start}")
-    whole = w.set(f"and i64 {length}, -{_AT_A_TIME}")
+    whole = w.set(f"and i64 {length}, -{together}")
     middle = w.set(f"add nuw nsw i64 {start}, {whole}")
+    chains = together * _BYTES.get(types[0], 0) // WIDEST if types else 1
+    mark = w.module.vector_loop(masked=False, chains=chains)
     carried = _unless(w, f"icmp eq i64 {whole}, 0", types, carried,
-                      lambda: repeat(w, start, middle, types, carried, step, w.module.vector_loop(masked=False)))
-    return _unless(w, f"icmp eq i64 {middle}, {end}", types, carried,
-                   lambda: repeat(w, middle, end, types, carried, step, w.module.vector_loop(masked=True)))
+                      lambda: repeat(w, start, middle, types, carried, step, mark))
+
+    def rest() -> list[str]:
+        # Of a few trips whose number it knows LLVM makes no vector, and complains to the user: it shall not know.
+        hidden = w.set(f'call i64 asm "", "=r,0"(i64 {end})')
+        return repeat(w, middle, hidden, types, carried, step, w.module.vector_loop(masked=True))
+
+    return _unless(w, f"icmp eq i64 {middle}, {end}", types, carried, rest)
 
 
 def _unless(
@@ -104,16 +119,22 @@ def strips(
 
 
 def counted(
-    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], step: Step, cost: int, mark: str = ""
-) -> list[str]:
-    """Run `step` for 0 <= k < n; `n` is any i64 operand, `cost` the work of a trip, `mark` as for `repeat`."""
+    w: FunctionWriter, n: str, types: Sequence[str], carried: Sequence[str], step: Step, cost: int, mark: str = "",
+    together: int = 0,
+) -> list[str]:  # fmt: skip
+    """Run `step` for 0 <= k < n; `n` is any i64 operand, `cost` the work of a trip, `mark` as for `repeat`.
+
+    together: the trips are independent, and so many at a time become vectors.
+    """
     if n.lstrip("-").isdigit():
         if int(n) <= 0:
             return list(carried)
-        if int(n) * cost <= STRIP:
+        if int(n) * cost <= STRIP and not together:
             return repeat(w, "0", n, types, carried, step, mark)
 
     def strip(start: str, end: str, inner: list[str]) -> list[str]:
+        if together:
+            return vectors(w, start, end, types, inner, step, together)
         return repeat(w, start, end, types, inner, step, mark)
 
     return strips(w, n, types, carried, strip, max(1, STRIP // cost), cost)

@@ -41,6 +41,7 @@ from pullback.runtime.packing import Key
 from pullback.runtime.request import Options, Request
 from pullback.runtime.sketch import sketch
 from pullback.runtime.state import NOTHING_HELD, Held, is_value
+from pullback.runtime.structured import RecordMaker
 
 __all__ = ["key", "load", "request_key", "save"]
 
@@ -83,7 +84,7 @@ def _rule_print(function: types.FunctionType) -> str:
 
 def _mark(value: Any) -> str | None:
     """What must be equal of what is found in a place: `_print`, of constants the value, of other values the looks."""
-    if value is None or type(value) in (bool, str):
+    if value is None or type(value) in (bool, str) or isinstance(value, np.dtype):
         return repr(value)
     mark = _print(value)
     if mark is not None or not is_value(value):
@@ -157,6 +158,8 @@ class _Ways:
                 self.add(way, guard.expected)
             elif (mark := _mark(guard.expected)) is not None:
                 self.prints.append((way, mark))
+                if isinstance(guard.expected, np.dtype) and guard.expected.names:
+                    self._note(way, guard.expected)  # equal ones are other objects
             elif guard.kind == "class" and is_users(guard.container):  # what it is the hash of the class tells
                 self._note(way, guard.expected)
         for sort, container, name in boundary.places:
@@ -180,7 +183,7 @@ class _Ways:
             module = sys.modules.get(str(value.get("__name__")))
             if module is not None and vars(module) is value:
                 return (("module", module.__name__), "names")
-        if isinstance(value, np.dtype) and np.dtype(value.str) is value:
+        if isinstance(value, np.dtype) and not value.names and np.dtype(value.str) is value:
             return ("dtype", value.str)
         if isinstance(value, np.bool_):
             return ("numpy bool", bool(value))
@@ -207,12 +210,13 @@ def _is_own(value: object) -> bool:
     return str(getattr(value, "__module__", "")).partition(".")[0] == "pullback"
 
 
-_VALUES = (str, int, float, Span)
+_VALUES = (str, int, float, Span, RecordMaker)
 
 
 def _pickled(value: object) -> bytes:
     """What is as good as itself after pickling: a text, a number, error sites, or something found by its name."""
-    by_value = type(value) in _VALUES or (type(value) is tuple and all(type(v) is abi.ErrorSite for v in value))
+    by_value = type(value) in _VALUES or (isinstance(value, np.dtype) and value.names)
+    by_value = by_value or (type(value) is tuple and all(type(v) is abi.ErrorSite for v in value))
     try:
         data = pickle.dumps(value)
         if by_value or pickle.loads(data) is value:

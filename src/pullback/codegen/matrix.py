@@ -304,8 +304,8 @@ def _small(w: FunctionWriter, work: str) -> str:
 def _large(w: FunctionWriter, dtype: DType, done: str) -> None:
     item = str(dtype.bytes)
     swap, target, direct = w.label(), w.label(), w.label()
-    rows = _leading(w, item, "%m", "%n", "%c0", "%c1")
-    columns = _leading(w, item, "%n", "%m", "%c1", "%c0")
+    rows = _leading(w, item, "%c", "%m", "%n", "%c0", "%c1")
+    columns = _leading(w, item, "%c", "%n", "%m", "%c1", "%c0")
     # A row vector times a matrix, and a column-major target: transpose the whole product.
     vector = w.set(f"and i1 {w.set('icmp eq i64 %m, 1')}, {w.set('icmp ne i64 %n, 1')}")
     other = w.set(f"or i1 {vector}, {w.set(f'icmp eq i64 {rows}, 0')}")
@@ -325,13 +325,14 @@ def _large(w: FunctionWriter, dtype: DType, done: str) -> None:
     _direct(w, dtype, rows, done)
 
 
-def _leading(w: FunctionWriter, item: str, rows: str, columns: str, s0: str, s1: str) -> str:
-    """The leading dimension of a matrix as BLAS wants it, or 0 where its rows are not contiguous."""
-    return w.set(f"call i64 @pb.leading(i64 {rows}, i64 {columns}, i64 {s0}, i64 {s1}, i64 {item})")
+def _leading(w: FunctionWriter, item: str, data: str, rows: str, columns: str, s0: str, s1: str) -> str:
+    """The leading dimension of a matrix as BLAS wants it, or 0 where its rows are not contiguous, or its elements (of a
+    field of packed records) not aligned."""
+    return w.set(f"call i64 @pb.leading(i64 {rows}, i64 {columns}, i64 {s0}, i64 {s1}, i64 {item}, ptr {data})")
 
 
 _LEADING = """
-define internal i64 @pb.leading(i64 %rows, i64 %columns, i64 %s0, i64 %s1, i64 %item) nounwind memory(none) {
+define internal i64 @pb.leading(i64 %rows, i64 %columns, i64 %s0, i64 %s1, i64 %item, ptr %data) nounwind memory(none) {
   %unit = icmp eq i64 %s1, %item
   %narrow = icmp sle i64 %columns, 1
   %row = or i1 %unit, %narrow
@@ -341,11 +342,16 @@ define internal i64 @pb.leading(i64 %rows, i64 %columns, i64 %s0, i64 %s1, i64 %
   %wide = icmp sge i64 %s0, %bytes
   %below = icmp slt i64 %s0, 8589934592
   %mask = sub i64 %item, 1
-  %odd = and i64 %s0, %mask
+  %address = ptrtoint ptr %data to i64
+  %bits = or i64 %s0, %address
+  %odd = and i64 %bits, %mask
   %whole = icmp eq i64 %odd, 0
   %x = and i1 %wide, %below
+  %aligned = and i64 %address, %mask
+  %based = icmp eq i64 %aligned, 0
   %y = and i1 %x, %whole
-  %steps = or i1 %y, %one
+  %near = and i1 %one, %based
+  %steps = or i1 %y, %near
   %good = and i1 %row, %steps
   %dimension = sdiv i64 %s0, %item
   %some = select i1 %one, i64 %least, i64 %dimension
@@ -418,8 +424,8 @@ _PLAIN, _TURNED = "N", "T"
 def _form(w: FunctionWriter, dtype: DType, rows: str, columns: str, data: str, s0: str, s1: str) -> list[str]:
     """Data, leading dimension and transposition flag (i8): as it is, transposed, or copied."""
     item = str(dtype.bytes)
-    plain = _leading(w, item, rows, columns, s0, s1)
-    turned = _leading(w, item, columns, rows, s1, s0)
+    plain = _leading(w, item, data, rows, columns, s0, s1)
+    turned = _leading(w, item, data, columns, rows, s1, s0)
     copy, ready = w.label(), w.label()
     usable = w.set(f"icmp ne i64 {w.set(f'or i64 {plain}, {turned}')}, 0")
     is_plain = w.set(f"icmp ne i64 {plain}, 0")

@@ -23,6 +23,7 @@ from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
 from pullback.runtime import layout
 from pullback.runtime.boundary import ABSENT, Boundary
 from pullback.runtime.closures import Maker
+from pullback.runtime.structured import RecordMaker, leaves, leaves_of
 from pullback.types import (
     Array,
     Class,
@@ -31,12 +32,14 @@ from pullback.types import (
     Constant,
     Dict,
     DType,
+    Fixed,
     List,
     Member,
     Never,
     NoneType,
     Number,
     PackedComplex,
+    Record,
     Ref,
     Str,
     Transformed,
@@ -58,6 +61,8 @@ def array_count(type_: Type) -> int:
     match type_:
         case Array() | PackedComplex():
             return 1
+        case Record():
+            return sum(1 for _ in leaves_of(type_))
         case Tuple(items) | List(items) | Dict(_, items):
             return sum(map(array_count, items))
         case Union(members):
@@ -100,12 +105,16 @@ class Packer:
         match type_:
             case Number():
                 self._store(self._number(type_, values[0][0]), place)
+            case Fixed(_, of):
+                self.put(of, values, place)
             case Array():
                 self._store(self._array(type_, values[0]), place)
             case Complex(Number() as part, _):
                 self._store(self._complex(part, values[0][0], values[1][0]), place)
             case PackedComplex(array):
                 self._store(self._complex_array(array, values[0]), place)
+            case Record():
+                self._record(type_, values, place)
             case Tuple(items, python):
                 self._tuple(items, values, place, python)
             case Member(python) | Class(python):
@@ -236,6 +245,27 @@ class Packer:
         )
         return self._kept(made) if self.graph else made
 
+    def _record(self, type_: Record, values: Sequence[Sequence[str]], place: str) -> None:
+        """A structured array: that of the caller which it is, or what its fields are put together to."""
+        text, rank, known = self.text, type_.rank, self._known_arrays()
+        parts, first = list(leaves_of(type_)), next(leaves(type_.layout))
+        made = self._made("PyTuple_New", f"i64 {1 + len(parts)}")
+        self._store(made, place)
+        start = text.at(values[0][0], -first.offset)
+        sizes, steps = self._vector(values[0][1 : 1 + rank]), self._vector(self._steps(parts[0], values[0]))
+        given = (f"ptr {known.candidates}", f"i64 {known.count}", f"ptr {start}", f"i64 {rank}")
+        whole = text.call("ptr", "pb.whole", *given, f"ptr {sizes}", f"ptr {steps}")
+        none = text.set(f"icmp eq ptr {whole}, null")
+        whole = text.set(f"select i1 {none}, ptr {text.symbol(None)}, ptr {whole}")
+        text.call("void", "Py_IncRef", f"ptr {whole}")
+        text.store("ptr", whole, made, layout.TUPLE_ITEMS)
+        self._fill(parts, values, made, layout.TUPLE_ITEMS + 8)
+        self._through(text.symbol(RecordMaker(type_.layout, rank, type_.single)), place)
+
+    def _steps(self, type_: Array, pieces: Sequence[str]) -> Sequence[str]:
+        """The strides of an array; of one without gaps they do not matter here, for it is none of Python's."""
+        return ["0"] * type_.rank if type_.contiguous else pieces[1 + type_.rank :]
+
     def _known_arrays(self) -> Arrays:
         """The arrays of the caller, and where there is a graph those made before: one array has one object."""
         if not self.graph:
@@ -304,8 +334,13 @@ class Packer:
 
     def _made_function(self, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
         """What the function captured waits in a tuple at its place, which the maker then takes."""
-        text, maker = self.text, self.text.symbol(self.boundary.object_of(type_))
+        maker = self.text.symbol(self.boundary.object_of(type_))
         self._tuple(captured_types(type_), values, place)
+        self._through(maker, place)
+
+    def _through(self, maker: str, place: str) -> None:
+        """What a maker makes of the tuple in its place."""
+        text = self.text
         waiting = text.load("ptr", place)
         arguments = text.slot("ptr")
         text.store("ptr", waiting, arguments)

@@ -26,7 +26,7 @@ __all__ = ["RULES", "cast", "constant", "dtype_of", "scalar"]
 
 # How many calls of elementary functions (up to 200 instructions each) are inlined in a function, in loops and outside.
 # Inlining saves nanoseconds a call, and without it kernels are not vectorised; compiling costs milliseconds a call.
-_INLINED_IN_LOOPS, _INLINED_ONCE = 64, 8
+_INLINED_IN_LOOPS, _INLINED_ONCE = 128, 8  # the loop of a kernel stands there twice
 _ADDITION = re.compile(r"^(fadd|fsub) (?!reassoc)")
 
 
@@ -99,6 +99,7 @@ def _elementary(w: FunctionWriter, name: str, op: Op, operands: list[str]) -> st
     arguments = ", ".join(f"{t} {v}" for t, v in zip(w.types(op.operands), operands, strict=True))
     inlined = w.inlined < (_INLINED_IN_LOOPS if w.depth else _INLINED_ONCE)
     w.inlined += inlined
+    w.kept_calls += not inlined
     attribute = "" if inlined else " noinline"
     return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments}){attribute}")
 

@@ -7,6 +7,7 @@
     pb.graph_enter     objects and their rows: see `support_graphs`
     pb.text_call       strings: see `support_texts`
     pb.array           a NumPy array for a result, without a copy
+    pb.whole           the structured array of the caller that a result is
     pb.settle          unlinks the memory handed to Python and frees the rest
     pb.stack_take      a private stack for a recursive program; pb.stack_give returns it
 
@@ -41,8 +42,8 @@ BOUND = 1 << 62
 """Set in the count of arguments by pb.call_bound: they are all the parameters, keyword-only ones too."""
 
 PARTS = {
-    "calls": ("pb.vectorcall", "pb.call_bound", "pb.bound_miss", "pb.fail", "pb.array", "pb.settle",
-              "pb.blocks", "pb.text_call"),
+    "calls": ("pb.vectorcall", "pb.call_bound", "pb.bound_miss", "pb.fail", "pb.array", "pb.whole",
+              "pb.settle", "pb.blocks", "pb.text_call"),
     "graphs": ("pb.graph_enter", "pb.graph_meet", "pb.graph_knows", "pb.graph_place", "pb.graph_keep", "pb.graph_push",
                "pb.graph_pop", "pb.graph_text", "pb.set_place", "pb.graph_drop", "pb.image_dropped"),
     "stacks": ("pb.stack_take", "pb.stack_give", "pb.switch", "pb.stack_limit"),

@@ -2,7 +2,9 @@
 
     pb.array(context, handed, candidates, count, data, type, item, rank, sizes, steps) -> object
 
-gives, for memory described by data, sizes and steps (in bytes),
+    pb.whole(candidates, count, data, rank, sizes, steps) -> the structured array that is exactly this one, or null
+
+pb.array gives, for memory described by data, sizes and steps (in bytes),
 
     the caller's array itself, if one of the candidates is exactly this array
     a view of a candidate, if the memory lies inside it
@@ -14,6 +16,8 @@ the context and frees the others.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from pullback.codegen import abi
 from pullback.runtime import layout
@@ -152,7 +156,7 @@ no:
 }}
 
 ; does the memory of the array `object` hold the address?
-define internal i1 @pb.inside(ptr %object, i64 %item, ptr %address) nounwind {{
+define internal i1 @pb.inside(ptr %object, ptr %address) nounwind {{
   %p.data = getelementptr i8, ptr %object, i64 {layout.ARRAY_DATA}
   %data = load ptr, ptr %p.data
   %p.rank = getelementptr i8, ptr %object, i64 {layout.ARRAY_RANK}
@@ -162,7 +166,12 @@ define internal i1 @pb.inside(ptr %object, i64 %item, ptr %address) nounwind {{
   %sizes = load ptr, ptr %p.sizes
   %p.steps = getelementptr i8, ptr %object, i64 {layout.ARRAY_STRIDES}
   %steps = load ptr, ptr %p.steps
-  %extent = call {{i64, i64}} @pb.extent(i64 %wide, i64 1, ptr %sizes, ptr %steps)
+  %p.descr = getelementptr i8, ptr %object, i64 {layout.ARRAY_DESCR}
+  %descr = load ptr, ptr %p.descr
+  %p.item = getelementptr i8, ptr %descr, i64 {layout.DESCR_ITEM}
+  %short = load i32, ptr %p.item
+  %own = zext i32 %short to i64
+  %extent = call {{i64, i64}} @pb.extent(i64 %wide, i64 %own, ptr %sizes, ptr %steps)
   %bytes = extractvalue {{i64, i64}} %extent, 0
   %before = extractvalue {{i64, i64}} %extent, 1
   %negative = sub i64 0, %before
@@ -235,6 +244,28 @@ out:
   ret ptr %capsule
 }}
 
+; the candidate that is a structured array in this memory (borrowed), or null
+define ptr @pb.whole(ptr %candidates, i64 %count, ptr %data, i64 %rank, ptr %sizes, ptr %steps) nounwind {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i1, %next ]
+  %done = icmp eq i64 %i, %count
+  br i1 %done, label %out, label %look
+look:
+  %place = getelementptr ptr, ptr %candidates, i64 %i
+  %candidate = load ptr, ptr %place
+  %is = call i1 @pb.same(ptr %candidate, ptr %data, i32 {np.dtype("V1").num}, i64 %rank, ptr %sizes, ptr %steps,
+    i1 false)
+  br i1 %is, label %out, label %next
+next:
+  %i1 = add i64 %i, 1
+  br label %loop
+out:
+  %found = phi ptr [ null, %loop ], [ %candidate, %look ]
+  ret ptr %found
+}}
+
 ; steps may be null, for a contiguous result
 define ptr @pb.array(ptr %context, ptr %handed, ptr %candidates, i64 %count, ptr %data, i32 %type, i64 %item,
     i64 %rank, ptr %sizes, ptr %given) nounwind {{
@@ -290,7 +321,7 @@ inside:
 inside.look:
   %pd = getelementptr ptr, ptr %candidates, i64 %k
   %owner = load ptr, ptr %pd
-  %in = call i1 @pb.inside(ptr %owner, i64 %item, ptr %data)
+  %in = call i1 @pb.inside(ptr %owner, ptr %data)
   br i1 %in, label %part, label %inside.next
 inside.next:
   %k1 = add i64 %k, 1

@@ -19,7 +19,7 @@ from pullback.types import DType
 __all__ = ["FAST", "Template", "declaration", "template"]
 
 _TOKEN = re.compile(r"\{(\w+)\}")
-_INTRINSIC = re.compile(r"call .*(@llvm\.[\w.]+)\(")
+_INTRINSIC = re.compile(r"call (?:nsz )?(.*)(@llvm\.[\w.]+)\(")
 _LIBRARY = re.compile(r"@pb\.(\w+)\.(f\d\d)\(")
 _FLOAT_OPERATION = re.compile(r"\b(fadd|fsub|fmul|fdiv|frem|fneg) ")
 _OVERLOAD = {dtype: "i1" if dtype is DType.BOOL else dtype.value.replace("u", "i") for dtype in DType}
@@ -91,8 +91,8 @@ def declaration(line: str) -> tuple[str, str] | None:
     found = _INTRINSIC.search(line)
     if found is None:
         return None
-    result = line[line.index("call ") + 5 : found.start(1)].strip().replace("{{", "{").replace("}}", "}")
+    result = found.group(1).strip().replace("{{", "{").replace("}}", "}")
     arguments = line[found.end() : line.rindex(")")]
     types = ", ".join(argument.split()[0] for argument in arguments.split(",") if argument.strip())
-    symbol = found.group(1)
+    symbol = found.group(2)
     return symbol, f"declare {result} {symbol}({types})"

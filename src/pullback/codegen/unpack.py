@@ -3,6 +3,7 @@
     Number(f64)                exact float: its value               Number(f64, weak=False)   exact np.float64
     Fixed(2, Number(i64))      exact int, and this one
     Array(f64, 1, True)        exact ndarray of that dtype, rank and contiguity: data, size
+    Record                     exact ndarray of that structured dtype: a view of each field
     Tuple((...)), List, Dict   exact type, length (and keys, in order), then the items
     None, str, functions       identity, or equal strings
     Ref                        exact class: the number of the row of the object (see `graphs`)
@@ -17,7 +18,7 @@ import struct
 import sys
 import types as python_types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 import numpy as np
@@ -28,6 +29,7 @@ from pullback.codegen.unpack_objects import reference, string, union
 from pullback.diagnostic import InternalError
 from pullback.runtime import layout
 from pullback.runtime.boundary import ABSENT, Boundary, Guard, Hidden, class_dict
+from pullback.runtime.structured import leaves, leaves_of
 from pullback.types import (
     Array,
     BoxedFunction,
@@ -40,6 +42,7 @@ from pullback.types import (
     List,
     NoneType,
     Number,
+    Record,
     Ref,
     Str,
     Tuple,
@@ -53,6 +56,7 @@ from pullback.types import Text as TextType
 __all__ = ["Unpacker"]
 
 _EXACT = {DType.F64: float, DType.I64: int}
+_EQUAL = 2  # Py_EQ
 
 
 @dataclass(slots=True)
@@ -90,6 +94,8 @@ class Unpacker:
                 return [self._fixed(known, of, value)]
             case Array():
                 return self._array(type_, value, changeable)
+            case Record():
+                return self._record(type_, value, changeable)
             case Tuple(items):
                 return self._items(type_.python or tuple, items, value, changeable)
             case List(items):
@@ -190,25 +196,60 @@ class Unpacker:
         real = self._array(part, value, changeable, descr)
         return [*real, self.text.at(real[0], part.dtype.bytes), *real[1:]]
 
-    def _array(self, type_: Array, value: str, changeable: bool, descr: np.dtype | None = None) -> list[str]:
-        """descr: of the elements, where it is not that of the type."""
+    def _record(self, type_: Record, value: str, changeable: bool) -> list[str]:
+        """A structured array as views of its memory, one for each field; these lie where the dtype has them."""
+        text, found = self.text, list(leaves_of(type_))
+        outer = replace(found[0], rank=type_.rank, ones=found[0].ones[: type_.rank])
+        self._is_array(outer, value, layout.WRITEABLE)
+        descr = text.load("ptr", value, layout.ARRAY_DESCR)
+        slow, after = text.label(), text.label()
+        usual = text.is_(descr, type_.layout)
+        text.do(f"br i1 {usual}, label %{after}, label %{slow}, !prof !100000")
+        text.begin(slow)
+        known = text.symbol(type_.layout)
+        same = text.call("i32", "PyObject_RichCompareBool", f"ptr {descr}", f"ptr {known}", f"i32 {_EQUAL}")
+        text.branch(text.set(f"icmp eq i32 {same}, 1"), after, self.miss)
+        text.begin(after)
+        self._keep(value, changeable)
+        data, *steps = self._pieces(outer, value)
+        sizes, strides = steps[: type_.rank], steps[type_.rank :]
+        pieces: list[str] = []
+        for leaf in leaves(type_.layout):
+            inner = [*map(str, leaf.shape)], [*map(str, leaf.steps)]
+            pieces += [text.at(data, leaf.offset), *sizes, *inner[0], *strides, *inner[1]]
+        return pieces
+
+    def _is_array(self, type_: Array, value: str, flags: int) -> None:
+        """Miss unless a value is an ndarray of this rank, with these flags of those that it must have."""
         text = self.text
         self._type(np.ndarray, value)
         rank = text.load("i32", value, layout.ARRAY_RANK)
-        flags = text.load("i32", value, layout.ARRAY_FLAGS)
-        needed = layout.ALIGNED | (layout.C_CONTIGUOUS if type_.contiguous else 0)
-        needed |= 0 if type_.readonly else layout.WRITEABLE
-        mask = needed | layout.WRITEABLE
-        present = text.set(f"icmp eq i32 {text.set(f'and i32 {flags}, {mask}')}, {needed}")
+        found = text.load("i32", value, layout.ARRAY_FLAGS)
+        needed = flags & ~(layout.WRITEABLE if type_.readonly else 0)
+        present = text.set(f"icmp eq i32 {text.set(f'and i32 {found}, {flags}')}, {needed}")
         ranked = text.set(f"icmp eq i32 {rank}, {type_.rank}")
         text.require(text.set(f"and i1 {ranked}, {present}"), self.miss)
-        self._dtype(type_.dtype, text.load("ptr", value, layout.ARRAY_DESCR), descr)
+
+    def _keep(self, value: str, changeable: bool) -> None:
+        """Note an array: what is returned may be it, or a view of it."""
         if self.graph:
-            self.fine(text.call("i32", "pb.graph_keep", f"ptr {self.graph}", f"ptr {value}"))
+            self.fine(self.text.call("i32", "pb.graph_keep", f"ptr {self.graph}", f"ptr {value}"))
         else:
             self.arrays.append(value)
             if changeable:
                 self.borrowed.append(value)
+
+    def _array(self, type_: Array, value: str, changeable: bool, descr: np.dtype | None = None) -> list[str]:
+        """descr: of the elements, where it is not that of the type."""
+        needed = layout.ALIGNED | layout.WRITEABLE | (layout.C_CONTIGUOUS if type_.contiguous else 0)
+        self._is_array(type_, value, needed)
+        self._dtype(type_.dtype, self.text.load("ptr", value, layout.ARRAY_DESCR), descr)
+        self._keep(value, changeable)
+        return self._pieces(type_, value)
+
+    def _pieces(self, type_: Array, value: str) -> list[str]:
+        """Data, sizes and strides of an ndarray; which of its axes have size 1 is part of the type."""
+        text = self.text
         pieces = [text.load("ptr", value, layout.ARRAY_DATA)]
         if type_.rank:
             places = [layout.ARRAY_SIZES] if type_.contiguous else [layout.ARRAY_SIZES, layout.ARRAY_STRIDES]

@@ -46,10 +46,14 @@ _FIXED = """\
 !13 = !{!"llvm.loop.vectorize.enable", i1 false}
 !14 = !{!"llvm.loop.unroll.disable"}
 !15 = !{!"llvm.loop.vectorize.enable", i1 true}
+!17 = !{!"llvm.loop.vectorize.width", i32 1}
+!18 = !{!"llvm.loop.interleave.count", i32 4}
+!19 = !{!"llvm.loop.interleave.count", i32 2}
 !16 = """
-_FIRST_FREE = 17
+_FIRST_FREE = 20
 LIKELY, UNLIKELY = ", !prof !0", ", !prof !1"
 CONTEXT, HEADER, STORED, RECORD, ELEMENT = (f", !tbaa !{n}" for n in (4, 6, 8, 10, 12))
+ELEMENT = f", align 1{ELEMENT}"  # the fields of packed records lie anywhere
 
 
 Rule = Callable[["FunctionWriter", Op], None]
@@ -115,11 +119,20 @@ class ModuleWriter:
         self._metadata.append(f"!{number} = distinct !{{!{number}, !13, !14}}")
         return f", !llvm.loop !{number}"
 
-    def vector_loop(self, masked: bool) -> str:
-        """Metadata of a loop of independent trips, which is vectorised in modules of any size."""
+    def vector_loop(self, masked: bool, chains: int = 1) -> str:
+        """Metadata of a loop of independent trips, which is vectorised in modules of any size.
+
+        chains: 2 or 4 vectors at a time, where LLVM would not see that one has to wait for the one before.
+        """
         number = _FIRST_FREE + len(self._metadata)
-        more = "!16" if masked else "!14"
+        more = {2: "!19, ", 4: "!18, "}.get(chains, "") + ("!16" if masked else "!14")
         self._metadata.append(f"!{number} = distinct !{{!{number}, !15, {more}}}")
+        return f", !llvm.loop !{number}"
+
+    def chains_loop(self) -> str:
+        """Metadata of a loop of sums that should run as four at a time, not as vectors: its elements are apart."""
+        number = _FIRST_FREE + len(self._metadata)
+        self._metadata.append(f"!{number} = distinct !{{!{number}, !17, !18, !14}}")
         return f", !llvm.loop !{number}"
 
     def node(self, numbers: Sequence[int]) -> int:
@@ -174,6 +187,7 @@ class FunctionWriter:
         self.failures: list[tuple[str, str]] = []  # (status, block)
         self.depth = 0  # of loops around what is being written
         self.inlined = 0  # calls of elementary functions that become part of this one
+        self.kept_calls = 0  # and those that stay calls
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
         self.any_order: set[Op] = set()  # additions that may be done in any order
@@ -273,6 +287,14 @@ class FunctionWriter:
         """A stack cell of this call."""
         name = f"%s{len(self.frame)}"
         self.frame.append(f"  {name} = alloca {type_}")
+        return name
+
+    def buffer(self, number: int, size: int) -> str:
+        """Memory of this call that whoever asks for that number shares, one after the other."""
+        name = f"%buffer{number}"
+        line = f"  {name} = alloca [{size} x i8], align 64"
+        if line not in self.frame:
+            self.frame.append(line)
         return name
 
     def offset(self, pointer: str, amount: str | int) -> str:

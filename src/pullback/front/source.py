@@ -78,7 +78,7 @@ def find_text(source: str, name: str, file: str) -> Found:
     raise CompileError(Diagnostic(f"there is no function {name} in {file}", Span(file, 1)))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def _parse(text: str) -> ast.Module:
     with warnings.catch_warnings():  # Python has given its warnings about this text
         warnings.simplefilter("ignore")

@@ -26,6 +26,7 @@ from pullback.infer import (  # fill the registry
     object_texts,
     parallel,
     python_functions,
+    record_writes,
     sets,
     stopped,
     texts,
@@ -37,6 +38,7 @@ from pullback.infer.numpy import (
     array_attributes,
     axes,
     builders,
+    clipping,
     closeness,
     complex_arrays,
     complex_sorting,
@@ -58,6 +60,8 @@ from pullback.infer.numpy import (
     quantiles,
     ramps,
     random_numbers,
+    record_arrays,
+    record_functions,
     reductions,
     repeats,
     scipy_linalg,
@@ -79,13 +83,13 @@ __all__ = ["Backward", "Entry", "Options", "Request", "Session", "infer_entry", 
 
 DEFAULT = Options()
 _MEANINGS = (
-    array_attributes, axes, builders, checkpointed, closeness, complex_arrays, complex_functions, complex_sorting,
-    construct, container_texts, contract, conversions, copying, creation, cumulative, derivatives, dict_makers, dicts,
-    dtype_functions, einsum, elements, extrema, float_functions, grids, hashes, histograms, iteration, joining, kinds,
-    lapack, library, linalg, linearized, list_makers, list_methods, mapping, math_functions, norms, numpy_functions,
-    object_texts, padding, parallel, python_functions, quantiles, ramps, random_numbers, reductions, repeats,
-    scipy_linalg, selecting, sets, shapes, sorting, special_functions, splitting, statistics, stopped, texts,
-    ufunc_methods, ufuncs,
+    array_attributes, axes, builders, checkpointed, clipping, closeness, complex_arrays, complex_functions,
+    complex_sorting, construct, container_texts, contract, conversions, copying, creation, cumulative, derivatives,
+    dict_makers, dicts, dtype_functions, einsum, elements, extrema, float_functions, grids, hashes, histograms,
+    iteration, joining, kinds, lapack, library, linalg, linearized, list_makers, list_methods, mapping,
+    math_functions, norms, numpy_functions, object_texts, padding, parallel, python_functions, quantiles, ramps,
+    random_numbers, record_arrays, record_functions, record_writes, reductions, repeats, scipy_linalg, selecting,
+    sets, shapes, sorting, special_functions, splitting, statistics, stopped, texts, ufunc_methods, ufuncs,
 )  # fmt: skip
 
 

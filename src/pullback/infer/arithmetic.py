@@ -15,7 +15,7 @@ from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
-from pullback.infer.enums import as_plain
+from pullback.infer.enums import as_plain, flag_result
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, fitted, promote
@@ -73,7 +73,8 @@ METHODS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv",
 def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     """`a operator b` for any abstract values."""
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        if (found := binary_method(cx, operator, *operands)) is not None:
+        found = flag_result(cx, operator, *operands) or binary_method(cx, operator, *operands)
+        if found is not None:
             return found
         x, y = (as_number(cx, as_plain(cx, av)) for av in operands)
         if operator == "@":
@@ -336,7 +337,8 @@ def _int_power(cx: Frame, a: AV, b: AV, result: Number) -> AV:
 def unary(cx: Frame, operator: str, a: AV) -> AV:
     """-a, +a, ~a."""
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        if (found := unary_method(cx, operator, operands[0])) is not None:
+        found = flag_result(cx, operator, operands[0]) or unary_method(cx, operator, operands[0])
+        if found is not None:
             return found
         x = as_number(cx, as_plain(cx, operands[0]))
         match x.type:

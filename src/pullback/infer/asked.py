@@ -2,29 +2,33 @@
 
     Demanded({parameter 1 of norm})     raised where an axis is needed; `infer_entry` notes it and infers anew
 
-An `Ask` names a place: a parameter of a function, what a global or a default holds, the count of a loop (which is then
-written out), a comprehension (whose list is then of fixed structure).
+An `Ask` names a place: a parameter of a function, what a global or a default holds, a field of the objects of a class,
+the count of a loop (which is then written out), a comprehension (whose list is then of fixed structure).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pullback.diagnostic import UNKNOWN, Span
-from pullback.ir.node import Op
+from pullback.ir.node import Op, Value
 from pullback.runtime.fixed import Path
 from pullback.types import Closure, Dict, Iterator, List, Ref, Tuple, Union
 
-__all__ = ["Ask", "Asked", "Demanded", "Reason", "mentions"]
+if TYPE_CHECKING:
+    from pullback.infer.engine import Frame
+
+__all__ = ["Ask", "Asked", "Demanded", "Reason", "mentions", "note"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """kind and key: "parameter" (code, position), "place" (of a hidden value), "loop" or "made" (op of untyped IR)."""
+    """kind and key: "parameter" (code, position), "place" (of a hidden value), "field" (class, name), "loop" or "made"
+    (op of untyped IR)."""
 
-    kind: Literal["parameter", "place", "loop", "made"]
+    kind: Literal["parameter", "place", "field", "loop", "made"]
     key: Hashable
     path: Path = ()
 
@@ -44,6 +48,17 @@ class Demanded(Exception):
     def __init__(self, asks: Iterable[Ask]) -> None:
         super().__init__()
         self.asks = frozenset(asks)
+
+
+def note(cx: Frame, ask: Ask, value: Value) -> None:
+    """Ask for what a number depends on, or note why it cannot be known."""
+    found: set[Ask] = set()
+    reason = cx.definitions.trace(value, found)
+    if reason is None and not found <= cx.session.asked.asks:
+        raise Demanded(found)
+    if reason is not None:
+        span = reason.span if reason.span.line else cx.span
+        cx.session.asked.reasons.setdefault(ask, Reason(reason.text, span))
 
 
 def mentions(place: object, parts: Collection[object]) -> bool:
@@ -69,6 +84,7 @@ class Asked:
     asks: set[Ask] = field(default_factory=set)
     paths: dict[tuple[str, Hashable], set[Path]] = field(default_factory=dict)
     parameters: dict[Hashable, set[int]] = field(default_factory=dict)  # by code
+    fields: dict[type, set[str]] = field(default_factory=dict)  # by class
     reasons: dict[Ask, Reason] = field(default_factory=dict)
     moved: set[Op] = field(default_factory=set)
 
@@ -81,6 +97,10 @@ class Asked:
                 assert isinstance(ask.key, tuple)
                 code, position = ask.key
                 self.parameters.setdefault(code, set()).add(position)
+            if ask.kind == "field":
+                assert isinstance(ask.key, tuple)
+                cls, name = ask.key
+                self.fields.setdefault(cls, set()).add(name)
 
     def paths_of(self, kind: str, key: Hashable) -> set[Path]:
         """Which parts of a parameter or place."""

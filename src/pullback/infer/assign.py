@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.arithmetic import METHODS, binary, number_binary
 from pullback.infer.calls import call
@@ -16,7 +16,7 @@ from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, broadcast, shape_text
 from pullback.infer.engine import Frame
-from pullback.infer.fancy import set_fancy
+from pullback.infer.fancy import set_fancy, set_mask_parts
 from pullback.infer.filling import apart, element, fill, writable, write
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT, WEAK_INT
@@ -36,9 +36,28 @@ from pullback.infer.views import (
     is_element,
     view,
 )
-from pullback.types import NONE, Array, Builtin, Complex, Constant, Dict, DType, List, Number, Ref, Tuple, show
+from pullback.types import (
+    NONE,
+    Array,
+    Builtin,
+    Complex,
+    Constant,
+    Dict,
+    DType,
+    List,
+    Number,
+    Record,
+    Ref,
+    Tuple,
+    Type,
+    show,
+)
 
-__all__ = ["delete_item", "inplace", "inplace_item", "set_item"]
+__all__ = ["ITEMS", "delete_item", "inplace", "inplace_item", "set_item"]
+
+
+# How items of values of other types are set.
+ITEMS: dict[type[Type], Callable[[Frame, AV, AV, AV], None]] = {}
 
 
 def set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
@@ -56,6 +75,9 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
         return
     if isinstance(subject.type, Complex):
         _set_complex(cx, subject, index, value)
+        return
+    if type(subject.type) in ITEMS:
+        ITEMS[type(subject.type)](cx, subject, index, value)
         return
     if isinstance(subject.type, List | Dict):
         changed(cx, subject)
@@ -79,6 +101,8 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
 def _set_complex(cx: Frame, subject: AV, index: AV, value: AV) -> None:
     """An item or view of a complex array: both parts."""
     real, imag = pair_of(cx, value)
+    if set_mask_parts(cx, halves(subject), index, (real, imag)):
+        return
     for target, part in zip(halves(subject), (real, imag), strict=True):
         _set_item(cx, target, index, part if part is not None else AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0))
 
@@ -188,13 +212,13 @@ def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, valu
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         target, where, item, other = operands
         where = AV(where.type, where.values, index.literal)
-        if isinstance(target.type, Ref | List | Dict) and not isinstance(item.type, Array):
+        if isinstance(target.type, Ref | List | Dict | Record) and not isinstance(item.type, Array):
             _set_item(cx, target, where, inplace(cx, operator, item, other))
             return AV(Tuple(()))
         if isinstance(target.type, Complex):
             _set_complex(cx, target, where, binary(cx, operator, item, other))
             return AV(Tuple(()))
-        held = isinstance(target.type, Dict | List | Ref) and isinstance(item.type, Array)
+        held = isinstance(target.type, Dict | List | Ref | Record) and isinstance(item.type, Array)
         if not held and not isinstance(target.type, Array):
             writable(cx, target)
         copied = not held and (holds_scalar_arrays(where) or fancy_parts(index_parts(cx, target, where)))

@@ -156,7 +156,11 @@ def _on_arrays(
             raise cx.error("a change of an array from outside has no backpropagator in the formulation by closures",
                            "the differentiated function found this array in a global",
                            "pass it as an argument, or differentiate in the default formulation")  # fmt: skip
-        return s.zero() if name in VIEWS or name == "array_get" else []
+        if name in VIEWS or name == "array_get":
+            return s.zero()
+        if name != "elementwise" or (nothing[-1] and attributes["targets"]):
+            return []
+        operands = _filled_in(cx, operands, types, int(attributes["rank"]))
     if name == "array_inc" and isinstance(operands[-1].type, Zero):
         return []
     values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
@@ -164,6 +168,19 @@ def _on_arrays(
     made = cx.e.append(get(name), values, attrs=dict(attributes), blocks=blocks, types=results)
     found = [AV(_of_machine(v.type), (v,)) for v in made.results]
     return found[0] if len(found) == 1 else found
+
+
+def _filled_in(cx: Frame, operands: list[AV], types: tuple[Machine, ...], rank: int) -> list[AV]:
+    """What a pass over memory reads, with zeros for shadows that there are none of."""
+    sizes = [av.value for av in operands[:rank]]
+
+    def whole(av: AV, type_: Machine) -> AV:
+        if not isinstance(av.type, Zero) or not isinstance(type_, ArrayRef):
+            return av
+        zeros = cx.e("array_zeros", *sizes, dtype=type_.dtype)
+        return AV(_of_machine(zeros.type), (zeros,))
+
+    return [whole(av, type_) for av, type_ in zip(operands, types, strict=True)]
 
 
 def _packed(found: AV | list[AV]) -> AV:
@@ -174,9 +191,17 @@ def _stored(cx: Frame, op: Op, operands: list[AV], types: tuple[Machine, ...]) -
     """A primitive on a table; to add nothing is nothing."""
     if op.attrs["name"] == "table_inc" and isinstance(operands[1].type, Zero):
         return []
-    values = [_machine(cx, av, type_) for av, type_ in zip(operands, types, strict=True)]
+    pairs = zip(operands, types, strict=True)
+    values = [_no_shadow(cx, type_) if isinstance(av.type, Zero) and isinstance(type_, ArrayRef)
+              else _machine(cx, av, type_) for av, type_ in pairs]  # fmt: skip
     found = [AV(_of_machine(v.type), (v,)) for v in stored.access(cx, op, values)]
     return found[0] if len(found) == 1 else found
+
+
+def _no_shadow(cx: Frame, type_: ArrayRef) -> Value:
+    """What a mirror holds for a constant array: one without elements."""
+    empty = cx.e("array_zeros", *[cx.e.integer(0)] * type_.rank, dtype=type_.dtype)
+    return empty if empty.type == type_ else cx.e("view_relax", empty)
 
 
 def _twins(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
@@ -294,15 +319,16 @@ def _part(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _arity(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    kind = operands[0].type
-    return AV(Str(str(s.arity(cx, kind))))
+    return dispatch(cx, operands, lambda cx, one: AV(Str(str(s.arity(cx, one[0].type)))))
 
 
 def _injected(cx: Frame, op: Op, operands: list[AV]) -> AV:
     counts = operands[1].type
     kinds = counts.members if isinstance(counts, Union) else (counts,)
-    count = max(int(kind.value) for kind in kinds if isinstance(kind, Str))  # 0: there it is zero as a whole
-    return s.injected(operands[0], _index(op), count)
+    known = {int(kind.value) for kind in kinds if isinstance(kind, Str)} - {0}  # 0: there it is zero as a whole
+    if len(known) > 1:
+        return dispatch(cx, [operands[1], operands[0]], lambda cx, one: _injected(cx, op, [one[1], one[0]]))
+    return s.injected(operands[0], _index(op), max(known, default=0))
 
 
 def _of(op: Op) -> Hashable:

@@ -16,7 +16,7 @@ from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
 from pullback.prims.prelude import FUNCTIONS
-from pullback.types import BoxedFunction, Builtin, Closure, Iterator, Never, Str, Type, Union, show, slots
+from pullback.types import BoxedFunction, Builtin, Closure, Iterator, Never, Str, Text, Type, Union, show, slots
 
 __all__ = ["CALLS", "bind", "call", "call_bound", "call_builtin", "specialized", "specialized_for"]
 
@@ -57,6 +57,8 @@ INTERCEPT: list[Callable[[Frame, str, Sequence[AV], Mapping[str, AV]], AV | None
 
 def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """Call a known function by its public name."""
+    if name.startswith(_BY_TEXTS) and any(_may_be_text(av.type) for av in (*arguments, *keywords.values())):
+        return _by_texts(cx, name, arguments, keywords)
     for intercept in INTERCEPT:
         found = intercept(cx, name, arguments, keywords)
         if found is not None:
@@ -75,6 +77,29 @@ def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mappin
     if is_exception(name):
         return HANDLERS["exception"](cx, [AV(Builtin(name)), *arguments], keywords)
     raise cx.error(f"{name} cannot be called in compiled code", "this function is not known to pullback")
+
+
+# Functions that mean different things by the strings that they are given.
+_BY_TEXTS = ("numpy.", "scipy.", "ndarray.", "builtins.getattr", "builtins.setattr", "builtins.hasattr")
+
+
+def _may_be_text(type_: Type) -> bool:
+    """Is it a string that only the run knows, or one of several."""
+    return any(isinstance(t, Str | Text) for t in type_.members) if isinstance(type_, Union) else type_ == Text()
+
+
+def _by_texts(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """One call for each of the strings that an argument may be."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        if any(isinstance(av.type, Text) for av in operands):
+            title = f"{name.removeprefix('builtins.')} needs strings that are known while compiling"
+            raise cx.error(title, "only the run knows this one",
+                           "compare it with the strings that it may be, and write these")  # fmt: skip
+        named = dict(zip(keywords, operands[len(arguments) :], strict=True))
+        return call_builtin(cx, name, operands[: len(arguments)], named)
+
+    return dispatch(cx, [*arguments, *keywords.values()], rule)
 
 
 def _call_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -28,16 +28,18 @@ from pullback.infer.complexes import (
     mapped,
     pair_of,
 )
+from pullback.infer.creation import empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.dtypes import numpy_dtype
+from pullback.infer.elementwise import array_sizes, ordered_as
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.texts import is_text
 from pullback.infer.values import AV, items_of
-from pullback.ir.node import Value
-from pullback.prims.base import Emitter
+from pullback.ir.node import Block, Value
+from pullback.prims.base import Emitter, get
 from pullback.prims.prelude import FUNCTIONS
 from pullback.types import (
     Array,
@@ -50,6 +52,8 @@ from pullback.types import (
     NoneType,
     Number,
     PackedComplex,
+    Record,
+    Scalar,
     Tuple,
     Type,
     Union,
@@ -63,7 +67,8 @@ _BILINEAR = frozenset({"matmul", "convolve", "cross"})
 # Functions that take complex numbers as they are.
 _OWN = frozenset({
     f"numpy.{name}" for name in ("dot", "outer", "inner", "tensordot", "vdot", "kron", "vecdot", "trace", "einsum",
-                                 "correlate", "matvec", "vecmat", "polyval", "polyadd", "polysub", "polymul")
+                                 "correlate", "matvec", "vecmat", "polyval", "polyadd", "polysub", "polymul",
+                                 "polyder", "polyint", "polydiv", "poly", "vander", "roots")
 })  # fmt: skip
 _CREATION = frozenset({
     "zeros", "ones", "empty", "full", "eye", "identity", "zeros_like", "ones_like", "full_like", "empty_like", "array",
@@ -91,14 +96,27 @@ def _wanted(av: AV | None) -> DType | None:
     return {"complex64": DType.F32, "complex128": DType.F64}.get(found.name) if found is not None else None
 
 
+def _is_dtype(av: AV) -> bool:
+    """Is every alternative of a union a dtype."""
+    assert isinstance(av.type, Union)
+    return all(numpy_dtype(member) is not None for member in av.type.members)
+
+
 def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
     """A call of a known function in which complex values take part; None for all others."""
     module, _, short = name.rpartition(".")
     if module not in ("numpy", "builtins", "complex", "pullback") or name in _CONSTRUCTORS:
         return None  # a constructor takes complex numbers as they are
     if module == "numpy" and short in _CREATION:
-        dtype = _wanted(keywords.get("dtype"))
         position = 2 if short == "full" else 1
+        if (kinds := keywords.get("dtype")) is not None and isinstance(kinds.type, Union):
+            rest = {key: av for key, av in keywords.items() if key != "dtype"}
+            return dispatch(cx, [kinds], lambda cx, one: call_builtin(cx, name, arguments, {**rest, "dtype": one[0]}))
+        if len(arguments) > position and isinstance(arguments[position].type, Union) and _is_dtype(arguments[position]):
+            before, after = arguments[:position], arguments[position + 1 :]
+            return dispatch(cx, [arguments[position]],
+                            lambda cx, one: call_builtin(cx, name, [*before, *one, *after], keywords))  # fmt: skip
+        dtype = _wanted(keywords.get("dtype"))
         if dtype is None and len(arguments) > position:
             dtype = _wanted(arguments[position])
             arguments = arguments if dtype is None else [av for i, av in enumerate(arguments) if i != position]
@@ -382,23 +400,27 @@ def _has_array(type_: Type) -> bool:
     match type_:
         case Complex(real, _):
             return isinstance(real, Array)
+        case Record():
+            return False  # it is put together of the parts of its fields
         case Union(members):
             return any(map(_has_array, members))
     return any(map(_has_array, getattr(type_, "items", ())))
 
 
 def _interleaved(cx: Frame, av: AV) -> AV:
-    pair = [call_builtin(cx, "numpy.expand_dims", [part, _minus_one(cx)], {}) for part in halves(av)]
-    both = AV(Tuple(tuple(p.type for p in pair)), tuple(v for p in pair for v in p.values))
-    joined = call_builtin(cx, "numpy.concatenate", [both], {"axis": _minus_one(cx)})
+    """Both parts side by side, by one pass."""
+    real, imag = halves(av)
+    assert isinstance(real.type, Array)
+    e, rank, sizes = cx.e, real.type.rank, array_sizes(cx, real)
+    joined = empty(cx, [*sizes, e.integer(2)], real.type.dtype)
+    places = [e("view_index", joined.value, e.integer(k), axis=rank) for k in range(2)]
+    params = [Value(Scalar(real.type.dtype)) for _ in range(2)]
+    attrs: dict[str, object] = {"rank": rank, "outputs": ("set", "set"), "targets": 2}
+    operands = [*sizes, real.value, imag.value, *places]
+    e.append(get("elementwise"), operands, attrs=attrs, blocks=[Block(params, [], params)], types=())
+    joined = ordered_as(joined, [real, imag])
     assert isinstance(joined.type, Array)
     return AV(PackedComplex(joined.type), joined.values)
-
-
-def _minus_one(cx: Frame) -> AV:
-    value = cx.e.integer(-1)
-    cx.literals[value] = -1
-    return AV(WEAK_INT, (value,), -1)
 
 
 def _of_real(name: str, function: Callable[[Frame, AV], AV]) -> Handler:

@@ -32,6 +32,7 @@ from pullback.infer.structures import attribute, unpack
 from pullback.infer.truth import compare, truth
 from pullback.infer.values import AV, items_of
 from pullback.prims.exceptions import name_of
+from pullback.runtime.fixed import is_static
 from pullback.types import (
     NONE,
     UNBOUND,
@@ -48,7 +49,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["call_class", "fields_of"]
+__all__ = ["call_class", "fields_of", "generated_parameters"]
 
 
 def call_class(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -65,7 +66,7 @@ def call_class(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mappi
         return construct(cx, name_of(cls), arguments, keywords)
     _require_plain(cx, cls)
     given = [*arguments, *keywords.values()]
-    heap = heap_of(cx, "object", cls if is_exception else (cls, _made_with(cx, given)))
+    heap = heap_of(cx, "object", cls if is_exception else (cls, _made_with(cx, given), *_numbers(cx, cls, given)))
     if heap.ready is None:
         heap.ready = _ready(cx, cls).fields | ({"args"} if is_exception else set())
     row = allocate(cx, heap)
@@ -90,6 +91,13 @@ def _made_with(cx: Frame, arguments: Sequence[AV]) -> Hashable:
     if not arguments:
         return cx.code, cx.op, cx.skeleton, cx.seen_at
     return tuple(_kind_of_content(av.type) for av in arguments)
+
+
+def _numbers(cx: Frame, cls: type, arguments: Sequence[AV]) -> tuple[Hashable, ...]:
+    """The numbers that objects are made with, where numbers in their fields must be known."""
+    if cls not in cx.session.asked.fields:
+        return ()
+    return tuple(cx.number_of(av) if is_static(av.type) else None for av in arguments)
 
 
 def _kind_of_content(type_: Type) -> Hashable:
@@ -163,6 +171,16 @@ def _parameters(function: python_types.FunctionType) -> list[tuple[str, str, boo
     keyword_defaults = function.__kwdefaults__ or {}
     positional = [(name, "positional", i >= first_default) for i, name in enumerate(names[:count])]
     return [*positional[1:], *((name, "keyword_only", name in keyword_defaults) for name in names[count:])]
+
+
+def generated_parameters(cx: Frame, cls: type) -> list[tuple[str, str, bool]] | None:
+    """The parameters of a class whose objects a function made from text makes: a dataclass or a named tuple."""
+    for name in ("__init__", "__new__"):
+        found = member(cx, cls, name)
+        function = _function_in(found[1]) if found is not None else None
+        if isinstance(function, python_types.FunctionType) and is_generated(function):
+            return _parameters(function)
+    return None
 
 
 def _dataclass_init(

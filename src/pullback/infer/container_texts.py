@@ -12,7 +12,7 @@ from pullback.infer.calls import call
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.lists import length
-from pullback.infer.records import MOST_ITEMS
+from pullback.infer.nested_tuples import MOST_ITEMS
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV
 from pullback.types import Str

@@ -23,7 +23,7 @@ from pullback.infer.leaves import has_objects
 from pullback.infer.registry import HANDLERS
 from pullback.infer.structures import attribute
 from pullback.infer.values import AV, items_of
-from pullback.types import NEVER, Array, Complex, Dict, List, Ref, Tuple, Type, Union, show
+from pullback.types import NEVER, Array, Complex, Dict, List, Record, Ref, Tuple, Type, Union, show
 
 __all__: list[str] = []
 
@@ -36,7 +36,7 @@ _FROZEN = ("tuple", "frozenset", "record")
 def _is_fixed(type_: Type) -> bool:
     """Can nothing in a value of the type change."""
     match type_:
-        case Array() | List() | Dict() | Complex(Array()):
+        case Array() | List() | Dict() | Complex(Array()) | Record():
             return False
         case Ref():
             return kind_of(type_) == "frozenset"
@@ -67,7 +67,7 @@ def _shallow(cx: Frame, av: AV) -> AV:
         return fixed_list(cx, items_of(av))
     if isinstance(av.type, Dict):
         return fixed_dict(cx, av.type.keys, items_of(av))
-    if kind in _COPIED:
+    if kind in _COPIED or isinstance(av.type, Record):
         return call(cx, attribute(cx, av, "copy"), [], {})
     if not isinstance(av.type, Ref) or kind.rstrip("0123456789") in _FROZEN:
         return av

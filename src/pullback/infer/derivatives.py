@@ -13,6 +13,7 @@ from pullback.infer.calls import CALLS, bind, specialized_for
 from pullback.infer.complexes import complex_of, halves, imaginary, pair_of
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Code, Frame, Specialization
+from pullback.infer.filling import copy
 from pullback.infer.jacobians import KINDS, derivatives_by
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import as_number, convert
@@ -41,6 +42,7 @@ from pullback.types import (
     NoneType,
     Number,
     Pullback,
+    Record,
     Scalar,
     Str,
     Table,
@@ -324,15 +326,22 @@ def like_primal(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
             return AV(Array(dtype, rank, True, ones=primal.type.ones), (zeros,))
         case Complex():
             return _like_complex(cx, primal, given)
-        case Tuple() | List() | Dict():
+        case Tuple() | List() | Dict() | Record():
             return _like_items(cx, primal, given)
         case Union():
             # The tag says of which type the value was; ints of the payload are typed zeros.
             tag, *payload = primal.values
             values = [g if g is not None else _zero_int(cx, v) for g, v in zip(given[1:], payload, strict=True)]
-            return AV(primal.type, (tag, *values))
+            kinds = slots(primal.type)[1:]
+            return AV(primal.type, (tag, *(_as_slot(cx, v, m) for v, m in zip(values, kinds, strict=True))))
         case _:
             return primal
+
+
+def _as_slot(cx: Frame, value: Value, slot: Machine) -> Value:
+    """A fresh array is contiguous, the place of a union that it belongs to may be for any."""
+    relaxed = isinstance(slot, ArrayRef) and value.type != slot
+    return cx.e("view_relax", value) if relaxed else value
 
 
 def _zero_int(cx: Frame, value: Value) -> Value:
@@ -357,7 +366,7 @@ def _like_items(cx: Frame, primal: AV, given: Sequence[Value | None]) -> AV:
     values = tuple(v for p in found for v in p.values)
     if isinstance(primal.type, Dict):
         return AV(Dict(primal.type.keys, types), values)
-    assert isinstance(primal.type, Tuple | List)
+    assert isinstance(primal.type, Tuple | List | Record)
     return AV(like_sites(rebuilt(primal.type, types)), values)
 
 
@@ -458,16 +467,47 @@ def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | No
             (a, b), (da, db) = halves(primal), pair_of(cx, tangent)
             found = _tangent_slots(cx, a, da)
             return [*found, *_tangent_slots(cx, b, db if db is not None else imaginary(cx, da))]
-        case Tuple(items) | List(items) | Dict(_, items):
-            if type(tangent.type) is not type(primal.type) or len(items_of(tangent)) != len(items):
+        case Tuple() | List() | Dict() | Record():
+            if type(tangent.type) is not type(primal.type) or not _alike(primal.type, tangent.type):
                 raise _unlike(cx, "tangent", primal.type, tangent.type)
             pairs = zip(items_of(primal), items_of(tangent), strict=True)
             return [slot for p, t in pairs for slot in _tangent_slots(cx, p, t)]
         case Union():
-            same = coerce(cx.e, tangent, primal.type)
+            same = coerce(cx.e, _as_member(cx, tangent, primal.type), primal.type)
             return [v if is_float(_some(v)) else None for v in same.values]
         case _:
             return [None] * len(primal.values)
+
+
+def _as_member(cx: Frame, given: AV, union: Union) -> AV:
+    """An array, real or complex, laid out in memory as that member of a union is which it belongs to."""
+    found = next((member for member in union.members if _same_arrays(given.type, member)), None)
+    return given if found is None else _laid_out(cx, given, found)
+
+
+def _same_arrays(given: Type, wanted: Type) -> bool:
+    match given, wanted:
+        case Array(dtype, rank), Array(other, axes):
+            return (dtype, rank) == (other, axes)
+        case Complex(real), Complex(other):
+            return _same_arrays(real, other)
+    return False
+
+
+def _laid_out(cx: Frame, given: AV, wanted: Type) -> AV:
+    if isinstance(wanted, Complex):
+        parts = zip(halves(given), (wanted.real, wanted.imag), strict=True)
+        return complex_of(*(_laid_out(cx, part, one) for part, one in parts))
+    assert isinstance(given.type, Array) and isinstance(wanted, Array)
+    strided = wanted.contiguous and not given.type.contiguous
+    return coerce(cx.e, copy(cx, given, rows=True) if strided else given, wanted)
+
+
+def _alike(model: Type, given: Type) -> bool:
+    """Have two structures of one class as many items, and structured arrays one dtype."""
+    if isinstance(model, Record) and isinstance(given, Record):
+        return (model.layout, model.rank) == (given.layout, given.rank)
+    return len(getattr(model, "items")) == len(getattr(given, "items"))  # noqa: B009
 
 
 def _same_shape(cx: Frame, primal: AV, tangent: AV) -> None:
@@ -542,7 +582,7 @@ def _gradient_type(type_: Type) -> Type:
             return Array(dtype, rank, True, ones=type_.ones)
         case Complex(real, imag):
             return Complex(_gradient_type(real), _gradient_type(imag))
-        case Tuple(items) | List(items):
+        case Tuple(items) | List(items) | Record(_, items):
             return like_sites(rebuilt(type_, tuple(map(_gradient_type, items))))
         case Dict(keys, items):
             return Dict(keys, tuple(map(_gradient_type, items)))
@@ -607,14 +647,14 @@ def cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
         case Complex(real, imag):
             a, b = pair_of(cx, cotangent)
             return [*cotangent_slots(cx, real, a), *cotangent_slots(cx, imag, imaginary(cx, a) if b is None else b)]
-        case Tuple(items) | List(items) | Dict(_, items):
-            if type(cotangent.type) is not type(out) or len(items_of(cotangent)) != len(items):
+        case Tuple(items) | List(items) | Dict(_, items) | Record(_, items):
+            if type(cotangent.type) is not type(out) or not _alike(out, cotangent.type):
                 raise _unlike(cx, "cotangent", out, cotangent.type)
             return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in cotangent_slots(cx, t, c)]
         case Union():
             number = as_number(cx, cotangent)
             if not isinstance(number.type, Number):
-                number = coerce(cx.e, cotangent, out)
+                number = coerce(cx.e, _as_member(cx, cotangent, out), out)
                 return [v if is_float(_some(v)) else None for v in number.values]
             return [convert(cx, number, m.dtype) if isinstance(m, Scalar) and is_float(m) else None for m in slots(out)]
         case _:

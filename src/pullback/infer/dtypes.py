@@ -16,7 +16,8 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.values import AV
 from pullback.prims.scalar import NUMPY_DTYPES
-from pullback.types import Builtin, DType, Number, Scalar, Str, Type, show
+from pullback.runtime.structured import from_text, text_of
+from pullback.types import NONE, Builtin, DType, Number, Scalar, Str, Tuple, Type, show
 
 __all__ = ["SCALARS", "dtype_value", "element_dtype", "is_dtype", "numpy_dtype", "of_dtype"]
 
@@ -39,6 +40,9 @@ def numpy_dtype(type_: Type) -> np.dtype[Any] | None:
             return None
     if not isinstance(type_, Builtin):
         return None
+    if type_.name.startswith("dtype.{"):
+        found: np.dtype[Any] = from_text(type_.name.removeprefix("dtype."))
+        return found
     module, _, name = type_.name.rpartition(".")
     name = _PYTHON.get(type_.name, name if module in ("numpy", "dtype") else "")
     return np.dtype(name) if name in SCALARS or name in _COMPLEX else None
@@ -50,8 +54,8 @@ def element_dtype(found: np.dtype[Any] | None) -> DType | None:
 
 
 def dtype_value(found: np.dtype[Any]) -> AV:
-    """A dtype as a value."""
-    return AV(Builtin(f"dtype.{found.name}"))
+    """A dtype as a value: known by its name, or by all its fields."""
+    return AV(Builtin(f"dtype.{text_of(found) if found.names else found.name}"))
 
 
 def is_dtype(type_: Type) -> bool:
@@ -74,8 +78,11 @@ def of_dtype(cx: Frame, type_: Builtin, name: str) -> AV | None:
     kind, _, title = type_.name.partition(".")
     if kind not in ("dtype", "iinfo", "finfo"):
         return None
-    dtype = np.dtype(title)
+    dtype = numpy_dtype(type_) if kind == "dtype" else np.dtype(title)
+    assert dtype is not None
     if kind == "dtype":
+        if name == "names":
+            return _names(dtype)
         if name == "type":
             return AV(Builtin(f"numpy.{dtype.type.__name__}"))
         if name in ("name", "kind", "str", "char"):
@@ -86,6 +93,11 @@ def of_dtype(cx: Frame, type_: Builtin, name: str) -> AV | None:
     if name == "dtype":
         return dtype_value(dtype)
     return _number(cx, getattr(info, name)) if name in names else None
+
+
+def _names(dtype: np.dtype[Any]) -> AV:
+    """The names of the fields, or None."""
+    return AV(NONE) if dtype.names is None else AV(Tuple(tuple(map(Str, dtype.names))))
 
 
 _OF_FLOATS = (

@@ -18,7 +18,7 @@ from pullback.infer.loops import PAIRED, Iterable, Steps, iterable
 from pullback.infer.made import back_function
 from pullback.infer.rules import apply_with_back
 from pullback.infer.sensitivities import sensitive
-from pullback.infer.shadowed import holds_shadowed, inner_array, stripped
+from pullback.infer.shadowed import holds_shadowed, inner_array, stripped, tracks
 from pullback.infer.stored import cells_of, keeps_floats
 from pullback.infer.values import AV, items_of, pair_of_shadowed
 from pullback.infer.wholes import as_whole
@@ -62,7 +62,7 @@ def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
     if not sensitive(subject.type) and not holds_shadowed(subject.type):
         if source.items is not None and any(sensitive(item.type) for item in source.items):
             raise _refused(cx, subject)  # they were read from somewhere
-        return _read(cx, source, nested)
+        return _read(cx, source, nested, level)
     if source.count is None and source.items is None:
         raise _refused(cx, subject)
 
@@ -74,7 +74,7 @@ def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
     element = source.element
     assert element is not None
     if source.tables:
-        raise _refused(cx, subject)
+        return _by_parts(cx, subject, source, nested, level)
     return replace(source, element=lambda cx, k: pair(cx, element(cx, k), k), steps=None)
 
 
@@ -82,7 +82,7 @@ def _paired(cx: Frame, subject: AV, source: Iterable, level: int) -> Iterable:
 Nested = Callable[[Frame, AV, Callable[[int], AV]], AV]
 
 
-def _read(cx: Frame, source: Iterable, nested: Nested) -> Iterable:
+def _read(cx: Frame, source: Iterable, nested: Nested, level: int) -> Iterable:
     """Of what has no sensitivity itself: elements are read from cells of heaps, or are ints."""
     if source.items is not None:
         return replace(source, items=[nested(cx, item, lambda _: _closure(cx, "nothing", [], _nothing))
@@ -92,12 +92,12 @@ def _read(cx: Frame, source: Iterable, nested: Nested) -> Iterable:
 
     def by_number(cx: Frame, k: Value) -> AV:
         assert element is not None
-        found, back = _with_reading(cx, lambda: [element(cx, k)])[0]
+        found, back = _with_reading(cx, lambda: [element(cx, k)], level)[0]
         return nested(cx, found, lambda _: back)
 
     def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
         assert steps is not None
-        (found, back), following = _with_reading(cx, lambda: _flattened(*steps.take(cx, state)))
+        (found, back), following = _with_reading(cx, lambda: _flattened(*steps.take(cx, state)), level)
         return nested(cx, found, lambda _: back), following
 
     return replace(
@@ -106,12 +106,55 @@ def _read(cx: Frame, source: Iterable, nested: Nested) -> Iterable:
     )  # fmt: skip
 
 
+def _by_parts(cx: Frame, subject: AV, source: Iterable, nested: Nested, level: int) -> Iterable:
+    """Of what has sensitivities beside what is read from heaps, which the loop must not change."""
+    element, steps = source.element, source.steps
+    assert element is not None and steps is not None
+
+    def by_number(cx: Frame, k: Value) -> AV:
+        found, backs = _part(cx, subject, element(cx, k), k, level)
+        return nested(cx, found, lambda number: backs[number])
+
+    def take(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+        raise _refused(cx, subject)
+
+    return replace(source, element=by_number, steps=Steps(steps.start, steps.more, take))
+
+
+def _part(cx: Frame, subject: AV, element: AV, k: Value, level: int) -> tuple[AV, list[AV]]:
+    """An element of one of several things that a loop steps through, and its backpropagators."""
+    match subject.type:
+        case Iterator("zip"):
+            pairs = zip(items_of(subject), items_of(element), strict=True)
+            found = [_part(cx, inner, item, k, level) for inner, item in pairs]
+            backs = [_closure(cx, "zip", list(column), _zipped) for column in zip(*(b for _, b in found), strict=True)]
+            return pack_tuple([item for item, _ in found]), backs
+        case Iterator("enumerate"):
+            number, item = items_of(element)
+            item, backs = _part(cx, items_of(subject)[0], item, k, level)
+            return pack_tuple([number, item]), [_closure(cx, "enumerate", [back], _enumerated) for back in backs]
+        case Iterator("reversed"):
+            (inner,) = items_of(subject)
+            position = _backwards(cx, inner, k)
+            assert isinstance(position, Value)
+            item, backs = _part(cx, inner, element, position, level)
+            return item, [_closure(cx, "reversed", [back], _reversed) for back in backs]
+    if sensitive(subject.type) or holds_shadowed(subject.type):
+        return element, [_back_of(cx, subject, k, number) for number in range(level)]
+    source = iterable(cx, subject)
+    if source.element is None:
+        return element, [_closure(cx, "nothing", [], _nothing)] * level
+    read = source.element
+    item, back = _with_reading(cx, lambda: [read(cx, k)], level)[0]
+    return item, [back] * level
+
+
 def _flattened(element: AV, following: list[AV]) -> list[AV]:
     return [element, *following]
 
 
-def _with_reading(cx: Frame, make: Callable[[], list[AV]]) -> tuple[tuple[AV, AV], list[AV]]:
-    """An element with the backpropagator of what read it, and what follows."""
+def _with_reading(cx: Frame, make: Callable[[], list[AV]], level: int) -> tuple[tuple[AV, AV], list[AV]]:
+    """An element, arrays in it with `level` shadows, the backpropagator of what read it, and what follows."""
     branch = cx.branch(make)
     cx.e.block.ops += branch.block.ops
     cx.dead = cx.dead or branch.dead
@@ -130,6 +173,8 @@ def _with_reading(cx: Frame, make: Callable[[], list[AV]]) -> tuple[tuple[AV, AV
             raise _refused(cx, element)
         code = cx.session.codes[key] = Code(lifted, {})
     _, back = apply_with_back(cx, code, params, 1)
+    if cx.session.shadowed and tracks(element.type):
+        element = apply_with_back(cx, code, params, level)[0]
     return (element, _closure(cx, "reading", [back], _reading)), following
 
 
@@ -227,7 +272,10 @@ def _of_heap(cx: Frame, subject: AV, position: Position) -> AV:
     if source.element is None:
         raise _refused(cx, subject)
     element, k = source.element, position if isinstance(position, Value) else cx.e.integer(position)
-    return _with_reading(cx, lambda: [element(cx, k)])[0][1]
+    found, back = _with_reading(cx, lambda: [element(cx, k)], 1)[0]
+    if holds_shadowed(found.type):
+        raise _refused(cx, subject)  # beside what has sensitivities: whose elements are read in one piece
+    return back
 
 
 def _backwards(cx: Frame, inner: AV, position: Position) -> Position:

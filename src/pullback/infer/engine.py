@@ -172,7 +172,11 @@ class Session:
     log: list[str] = field(default_factory=list)
     given_depth: int = 0  # of the nesting of what Python passes
     performed: dict[Hashable, Op] = field(default_factory=dict)  # for ops with backpropagators, the ops themselves
-    shadowed: bool = False  # arrays in derivatives by closures have shadows: the program writes to some
+    shadowed: bool = False  # arrays in derivatives by closures have shadows: the program writes to some, or stores some
+    overwrites: bool = False  # it writes to some
+    called: dict[object, Function] = field(default_factory=dict)  # functions whose loops are calls in derivatives
+    origins: dict[Op, Op] = field(default_factory=dict)  # the loops in these, as they are in the source
+    recalled: int = 0  # counts changes that were seen when another loop became a call
     backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
 
     @property
@@ -332,7 +336,8 @@ class Session:
         """How often something was learned of families and heaps that code inferred before did not know."""
         heaps = sum(heap.changes for heap in self.heaps.values() if heap.merged is None)
         families = sum(family.changes for family in self.families)
-        return heaps + families + self.newly_handled + len(self.asked.asks) + self.shadowed
+        by_closures = self.shadowed + self.overwrites + self.recalled
+        return heaps + families + self.newly_handled + len(self.asked.asks) + by_closures
 
     def endless(self, types: Sequence[Type]) -> frozenset[Hashable]:
         """The sites whose values make a type that has no end: of lists and dicts, or displays of tuples in tuples."""
@@ -356,12 +361,25 @@ class Session:
         """Note what must be known; what is to be of fixed structure from the next pass on has no heap any more."""
         made = {ask.key for ask in asks if ask.kind == "made"} - {ask.key for ask in self.asked.asks}
         self.asked.add(asks)
-        gone = [place for place, heap in self.heaps.items() if mentions(heap.key, made)] if made else []
+        classes = {ask.key[0] for ask in asks if ask.kind == "field" and isinstance(ask.key, tuple)}
+        if classes:
+            self.imported.clear()  # objects of these classes lie in other heaps from now on
+        gone = [place for place, heap in self.heaps.items() if mentions(heap.key, made) or heap.python in classes]
         stores = {self.heaps.pop(place).representative for place in gone}
         for heap in self.heaps.values():
             heap.forget(lambda type_: mentions(type_, stores))
         for family in self.families:
             family.forget(lambda type_: mentions(type_, stores))
+
+    def call(self, loop: Op) -> None:
+        """The loop becomes a call of its body in derivatives, which are made anew."""
+        self.origins.get(loop, loop).attrs["called"] = True
+        self.recalled = self.changes + 1  # more than before, although heaps and families go
+        self.codes = {key: code for key, code in self.codes.items() if isinstance(key, FunctionType)}
+        self.families.clear()
+        self.heaps.clear()
+        self.imported.clear()
+        self.performed.clear()
 
     def new_guard(self) -> int:
         """A number for a `try`."""
@@ -374,7 +392,8 @@ class Session:
             self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families,
             heaps=self.heaps, imported=self.imported, resolved=self.resolved, lenient=lenient, backward=self.backward,
             handled=self.handled, performed=self.performed, asked=self.asked, entry=self.entry,
-            shadowed=self.shadowed,
+            shadowed=self.shadowed, overwrites=self.overwrites, called=self.called, origins=self.origins,
+            recalled=self.recalled,
         )  # fmt: skip
 
     def program(self, entry: str) -> Program:

@@ -24,13 +24,14 @@ from pullback.infer.imports import imported
 from pullback.infer.interleaving import reject_interleaved
 from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type, hold, holds_values
-from pullback.infer.returned import objects_behind
+from pullback.infer.returned import hands_out_generators, objects_behind
 from pullback.infer.ruled import complete
-from pullback.infer.sites import Changed, ShadowsWanted, without_sites
+from pullback.infer.sites import CallWanted, Changed, ShadowsWanted, without_sites
 from pullback.infer.static import fixed_argument
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Program, Value
 from pullback.prims.base import get
+from pullback.runtime import generators
 from pullback.runtime.boundary import Boundary, Refusal
 from pullback.runtime.callobject import transform_of
 from pullback.runtime.packing import Packed
@@ -95,14 +96,19 @@ def _attempt(session: Session, request: Request) -> tuple[Entry | None, Exceptio
     except Demanded as found:
         session.ask(found.asks)
         return None, None
-    except ShadowsWanted:
-        session.shadowed = True
+    except ShadowsWanted as found:
+        session.shadowed, session.overwrites = True, session.overwrites or found.overwrites
+        return None, None
+    except CallWanted as found:
+        session.call(found.loop)
         return None, None
     except (CompileError, InternalError) as error:
         return None, error
 
 
-def _infer_once(session: Session, request: Request) -> Entry:
+def _infer_once(session: Session, request: Request) -> Entry | None:
+    """None where more became known than code that was made before it knows."""
+    changes = session.changes
     with deep_recursion():
         root = session.frame(session, Code(Function("entry", Block()), {}))
         request = replace(request, span=_definition(session, request.function))
@@ -132,6 +138,8 @@ def _infer_once(session: Session, request: Request) -> Entry:
         if returned := given_sites(spec.result):
             raise Changed(returned)  # what Python passed is what it gets back: the object, by its row
         remember(root, request.known)
+    if session.changes != changes:
+        return None
     behind = objects_behind(
         [spec.result, *(t for heap in reachable([spec.result]) for t in heap.fields.values())],
         getattr(request.function, "__name__", "the function"), request.span or Span("", 0),
@@ -139,6 +147,11 @@ def _infer_once(session: Session, request: Request) -> Entry:
     program = session.program(spec.name)
     settle(session, program)
     heaps = reachable([*types, *(hidden.type for hidden in session.hidden.values()), spec.result])
+    held = reachable([hidden.type for hidden in session.hidden.values()])
+    name = getattr(request.function, "__name__", "the function")
+    if hands_out_generators(heaps, held, name, request.span or Span("", 0)):
+        translating = generators.guard()
+        session.guards[id(translating.container), translating.key] = translating
     passed = {str(heap) for heap in heaps}
     order = {where: slots(hidden.type) for where, hidden in session.hidden.items()}
     outside = Outside(

@@ -4,12 +4,15 @@
     c.value              of a union of members: chosen by the tag
     Color(1)             the member with that value, or ValueError
     Level.LOW + 1        a member of an IntEnum is its number
+    Mode.A | Mode.B      flags are known while compiling as well; Mode.A in mode, ~mode, if mode
 """
 
 from __future__ import annotations
 
+import contextlib
+import operator as operators
 from collections.abc import Callable
-from enum import EnumType
+from enum import EnumType, Flag
 from typing import Any
 
 from pullback.infer.advice import nearest
@@ -18,7 +21,14 @@ from pullback.infer.literals import literal
 from pullback.infer.values import AV
 from pullback.types import Class, Member, Str, show
 
-__all__ = ["as_plain", "class_item", "enum_members", "lookup"]
+__all__ = ["as_plain", "class_item", "enum_members", "flag_contains", "flag_result", "lookup"]
+
+_MOST_BITS = 6
+"""Flags whose combinations a number of run time is looked up in."""
+
+_FLAGS: dict[str, Callable[..., Any]] = {
+    "|": operators.or_, "&": operators.and_, "^": operators.xor, "~": operators.invert,
+}  # fmt: skip
 
 
 def enum_members(cls: type) -> list[AV]:
@@ -35,11 +45,37 @@ def as_plain(cx: Frame, av: AV) -> AV:
     return av
 
 
+def flag_result(cx: Frame, operator: str, *operands: AV) -> AV | None:
+    """|, &, ^ and ~ of flags, of which an IntFlag may meet a known int; None for other operands."""
+    values = [av.type.python if isinstance(av.type, Member) else av.literal for av in operands]
+    flags = [value for value in values if isinstance(value, Flag)]
+    if not flags or operator not in _FLAGS or _own(type(flags[0]), operator):
+        return None
+    if not all(type(value) is type(flags[0]) or (type(value) is int and isinstance(flags[0], int)) for value in values):
+        return None
+    result = _FLAGS[operator](*values)
+    return AV(Member(result)) if isinstance(result, Flag) else literal(cx, result)
+
+
+def _own(cls: type, operator: str) -> bool:
+    """Has the user's class an operator of its own in place of that of flags?"""
+    name = f"__{_FLAGS[operator].__name__.strip('_')}__"
+    return getattr(getattr(cls, name), "__module__", "") != "enum"
+
+
+def flag_contains(container: AV, item: AV) -> bool | None:
+    """Are all bits of one flag in the other; None for other operands."""
+    match container.type, item.type:
+        case (Member(Flag() as whole), Member(Flag() as part)) if type(whole) is type(part):
+            return part in whole
+    return None
+
+
 def lookup(cx: Frame, cls: type, value: AV, equal: Callable[[AV, AV], AV]) -> AV:
     """cls(value): the member of that value, or ValueError.  `equal` compares as == does and gives a truth value."""
     if isinstance(value.type, Member) and isinstance(value.type.python, cls):
         return value
-    members: list[Any] = list(cls)  # type: ignore[call-overload]
+    members = _possible(cls, value.literal)
 
     def rest(position: int) -> list[AV]:
         if position == len(members):
@@ -52,6 +88,21 @@ def lookup(cx: Frame, cls: type, value: AV, equal: Callable[[AV, AV], AV]) -> AV
 
     (found,) = rest(0)
     return found
+
+
+def _possible(cls: type, known: object) -> list[Any]:
+    """The members that a value may stand for: of flags also what several make together."""
+    members: list[Any] = list(cls)  # type: ignore[call-overload]
+    if not issubclass(cls, Flag):
+        return members
+    if type(known) is int:
+        with contextlib.suppress(ValueError):
+            return [cls(known)]
+        return []
+    together = {cls(0)}
+    for member in members[:_MOST_BITS]:
+        together |= {flag | member for flag in together}
+    return sorted(together, key=lambda flag: flag.value)
 
 
 def _absent(cx: Frame, cls: type, value: AV) -> AV:

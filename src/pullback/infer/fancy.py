@@ -19,7 +19,7 @@ from pullback.infer.calls import call
 from pullback.infer.creation import empty
 from pullback.infer.elementwise import array_sizes, broadcast, elementwise, reduce_sum
 from pullback.infer.engine import Frame
-from pullback.infer.filling import INDEXED, apart, copy, element, fill
+from pullback.infer.filling import INDEXED, apart, copy, element, fill, writable
 from pullback.infer.lattice import ELLIPSIS, WEAK_INT
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import prelude
@@ -28,7 +28,9 @@ from pullback.infer.views import array_of, full_slice, view
 from pullback.ir.node import Value
 from pullback.types import Array, Builtin, DType, List, NoneType, Number, Slice, show
 
-__all__ = ["apply_at", "check_index", "set_fancy", "take", "true_places", "unraveled"]
+__all__ = [
+    "apply_at", "check_index", "set_fancy", "set_mask_parts", "take", "take_mask_parts", "true_places", "unraveled",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,19 +335,73 @@ def _set_mask(cx: Frame, subject: AV, mask: AV, value: AV) -> None:
         _select(cx, subject, mask, value)
         return
     chosen = reduce_sum(cx, mask).value
-    values = _fresh(cx, [chosen, *array_sizes(cx, subject)[mask.type.rank :]], subject.type.dtype)
-    if isinstance(value.type, Array) and value.type.rank == 1 and mask.type.rank == subject.type.rank:
-        given = array_sizes(cx, value)[0]
-        enough = cx.e("or_", cx.e("eq", given, chosen), cx.e("eq", given, cx.e.integer(1)))
-        message = ("NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values "
-                   "where the mask is true")  # fmt: skip
-        cx.check(enough, "ValueError", message, given, chosen)
-    fill(cx, values, value, INDEXED)
-    if mask.type.rank == subject.type.rank:
-        start = AV(WEAK_INT, (cx.e.integer(0),))
-        call(cx, prelude(cx, "pullback.set_mask"), [subject, mask, values, start], {})
+    whole = mask.type.rank == subject.type.rank
+    line = isinstance(value.type, Array) and value.type.rank == 1 and whole
+    if line:
+        _check_count(cx, value, chosen)
+    if line and _dtype(value) is subject.type.dtype:
+        values = apart(cx, subject, value)
     else:
+        values = _fresh(cx, [chosen, *array_sizes(cx, subject)[mask.type.rank :]], subject.type.dtype)
+        fill(cx, values, value, INDEXED)
+    if not whole:
         call(cx, prelude(cx, "pullback.set_mask_rows"), [subject, mask, values], {})
+        return
+    if subject.type.contiguous:  # then the row of all elements is a view
+        subject, mask = _flat(cx, subject), _flat(cx, mask)
+    call(cx, prelude(cx, "pullback.set_mask"), [subject, mask, values, AV(WEAK_INT, (cx.e.integer(0),))], {})
+
+
+# ------------------------------------------------------------------------------------------ both parts in one loop
+
+
+def take_mask_parts(cx: Frame, real: AV, imag: AV, mask: AV) -> tuple[AV, AV] | None:
+    """What a mask of all axes picks of both parts of a complex array; None for other indices."""
+    if not _masks_all(real, mask):
+        return None
+    _match(cx, real, mask)
+    chosen, flat_mask = reduce_sum(cx, mask).value, _flat(cx, mask)
+    outs = [_fresh(cx, [chosen], _dtype(part)) for part in (real, imag)]
+    call(cx, prelude(cx, "pullback.take_mask_parts"), [_flat(cx, real), _flat(cx, imag), flat_mask, *outs], {})
+    return outs[0], outs[1]
+
+
+def set_mask_parts(cx: Frame, subject: Sequence[AV], mask: AV, values: Sequence[AV | None]) -> bool:
+    """Where a mask of all axes is true both parts take rows of values; False if it is not that what is asked for."""
+    if not _masks_all(subject[0], mask):
+        return False
+    lines: list[AV] = []
+    for part, value in zip(subject, values, strict=True):
+        assert isinstance(part.type, Array)
+        if value is None or not isinstance(value.type, Array) or value.type.rank != 1 or not part.type.contiguous:
+            return False
+        if value.type.dtype is not part.type.dtype:
+            return False
+        lines.append(value)
+    for part in subject:
+        writable(cx, part)
+    _match(cx, subject[0], mask)
+    _check_count(cx, lines[0], reduce_sum(cx, mask).value)
+    lines = [apart(cx, part, apart(cx, other, line)) for part, other, line in
+             zip(subject, reversed(subject), lines, strict=True)]  # fmt: skip
+    mask = apart(cx, subject[0], mask)
+    call(cx, prelude(cx, "pullback.set_mask_parts"),
+         [*(_flat(cx, part) for part in subject), _flat(cx, mask), *lines], {})  # fmt: skip
+    return True
+
+
+def _masks_all(subject: AV, mask: AV) -> bool:
+    return (isinstance(subject.type, Array) and isinstance(mask.type, Array) and mask.type.dtype is DType.BOOL
+            and mask.type.rank == subject.type.rank > 0)  # fmt: skip
+
+
+def _check_count(cx: Frame, line: AV, chosen: Value) -> None:
+    """A row of values has as many as the mask has True, or one."""
+    given = array_sizes(cx, line)[0]
+    enough = cx.e("or_", cx.e("eq", given, chosen), cx.e("eq", given, cx.e.integer(1)))
+    message = ("NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values "
+               "where the mask is true")  # fmt: skip
+    cx.check(enough, "ValueError", message, given, chosen)
 
 
 def _select(cx: Frame, subject: AV, mask: AV, value: AV) -> None:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import Heap, heap_of, heap_of_type
@@ -16,10 +16,14 @@ from pullback.infer.sites import OTHER, sites_in
 from pullback.runtime.boundary import HeapShape
 from pullback.types import (
     BoxedFunction,
+    Builtin,
+    Class,
     Closure,
     Dict,
     Iterator,
     List,
+    Member,
+    Module,
     Ref,
     Transformed,
     Tuple,
@@ -63,20 +67,28 @@ def recall(cx: Frame, known: Known) -> None:
 
 def remember(cx: Frame, known: Known) -> None:
     """Note what the walks of this session found."""
-    importer = cx.session.importer
+    importer, asked = cx.session.importer, cx.session.asked.fields
     if isinstance(importer, Importer):
         for kind, key in importer.met:
-            fields = heap_of(cx, kind, key).fields
-            known[kind, key] = {name: type_ for name, type_ in fields.items() if _is_data(type_)}
+            heap = heap_of(cx, kind, key)
+            if heap.python not in asked:  # what is with other numbers lies in another heap
+                known[kind, key] = {name: type_ for name, type_ in heap.fields.items() if _is_data(type_, asked, set())}
 
 
 def _parts(type_: Type) -> tuple[Type, ...]:
     return type_.members if isinstance(type_, Union) else type_.items if isinstance(type_, Tuple | List | Dict) else ()
 
 
-def _is_data(type_: Type) -> bool:
-    """Does the type say the same in another session."""
-    return not isinstance(type_, Closure | BoxedFunction | Transformed | Iterator) and all(map(_is_data, _parts(type_)))
+def _is_data(type_: Type, asked: Collection[type], met: set[Heap]) -> bool:
+    """Does the type say the same in another session, with all that it refers to: what is known of a list, but not of
+    its items, would let lists of any items pass.  asked: classes whose heaps are told apart by numbers."""
+    if isinstance(type_, Closure | BoxedFunction | Transformed | Iterator | Builtin | Module | Class | Member):
+        return False  # the objects that these stand for are those of one call
+    heap = heap_of_type(type_)
+    if heap is None or heap in met:
+        return all(_is_data(part, asked, met) for part in _parts(type_))
+    met.add(heap)
+    return heap.python not in asked and all(_is_data(part, asked, met) for part in heap.fields.values())
 
 
 def _moved(cx: Frame, type_: Type) -> Type:

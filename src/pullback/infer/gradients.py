@@ -89,6 +89,7 @@ def _gradient_code(
         builder = Builder(Block(params))
         emit = _emitter(builder)
         given = [emit("dressed", param) for param in params] if cx.session.shadowed else params
+        _begin(cx, builder)
         value, back = _with_back(builder, given)
         seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
         builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
@@ -105,6 +106,12 @@ def _gradient_code(
             result = emit("tuple", result, emit("part", value, index=1))
         cx.session.codes[key] = Code(function(f"{kind}_of", params, builder, [result]), {})
     return cx.session.codes[key]
+
+
+def _begin(cx: Frame, builder: Builder) -> None:
+    """Mirrors for what the function stores."""
+    if cx.session.shadowed:
+        builder.append_untyped(get("py.twins"), (), attrs={"path": (0,), "mirrors": True}, results=0)
 
 
 def _gradient(builder: Builder, cx: Frame, part: Value, param: Value, given: Value) -> Value:
@@ -188,6 +195,7 @@ def _vjp_code(cx: Frame, count: int, *, has_aux: bool) -> Code:
         # Where arrays have shadows, what the reverse reads is copied anyway, and f may change its arguments.
         kept = params[1:] if cx.session.shadowed else [emit("kept", param) for param in params[1:]]
         given = [emit("dressed", value) for value in kept] if cx.session.shadowed else kept
+        _begin(cx, builder)
         value, back = _with_back(builder, given)
         captured = [back, value, *kept[1:], *(given if cx.session.shadowed else ())]
         pull = emit("closure", *captured, function=_pull(cx, count, has_aux))

@@ -18,10 +18,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pullback.infer.asked import Ask, note
 from pullback.infer.lattice import join, widen
 from pullback.infer.values import AV, coerce
 from pullback.ir.node import Value
 from pullback.prims.base import get
+from pullback.runtime.fixed import Path, fix, fixed_leaves, loose, slot_at
 from pullback.types import (
     I64,
     NEVER,
@@ -127,7 +129,7 @@ class Heap:
         """The field holds values of the type as well; what it may hold now."""
         heap = self.representative
         before = heap.fields.get(name)
-        wider = type_ if before is None else join(before, type_)
+        wider = type_ if before is None else _joined(before, type_)
         if wider != before:
             heap.fields[name] = wider
             if before is not None or name in heap.missed or heap.complete:
@@ -146,6 +148,11 @@ class Heap:
             return False
         unify(self, other)
         return True
+
+
+def _joined(before: Type, type_: Type) -> Type:
+    """The join of what a field held and holds; numbers that code could be made for are data if they are several."""
+    return before if before == type_ else join(loose(before), loose(type_))
 
 
 def unify(a: Heap, b: Heap) -> Heap:
@@ -242,23 +249,41 @@ def read(cx: Frame, heap: Heap, row: Value, name: str) -> AV:
         cx.e.append(get("table_get"), [table, row], attrs={"column": first + i, "type": slot}, types=[slot]).result
         for i, slot in enumerate(slots(type_))
     ]
-    return AV(type_, tuple(values))
+    for _, leaf, slot in fixed_leaves(type_):
+        known = cx.e("eq", values[slot], cx.e.like(leaf.value, values[slot]))
+        message = f"the field '{name}' of {heap.title} is not {leaf.value}, which the code is made for"
+        cx.check(known, "ValueError", message)
+    return cx.stated(AV(loose(type_), tuple(values)), type_)
 
 
 def write(cx: Frame, heap: Heap, row: Value, name: str, av: AV) -> None:
     """Store into the field of a row."""
     if av.type == NEVER:
         return
-    added = widen(av.type, cx.session.families)
-    if cx.grows(join(heap.known(name), added)):
+    added = _with_numbers(cx, heap, name, AV(widen(av.type, cx.session.families), av.values))
+    if cx.grows(_joined(heap.known(name), added)):
         what = f"the field '{name}' of {heap.title}" if heap.kind == "object" else f"what this {heap.title} holds"
         raise cx.error(f"{what} has a structure that grows without end", f"this is {show(av.type)}",
                        "make it a list and append, or an object that refers to the one before")  # fmt: skip
     type_ = heap.learn(name, added)
     table = table_of(cx, heap)
     first = _column(heap, name)
-    for i, value in enumerate(coerce(cx.e, av, type_).values):
+    for i, value in enumerate(coerce(cx.e, av, loose(type_)).values):
         cx.e.append(get("table_set"), [table, row, value], attrs={"column": first + i}, types=())
+
+
+def _with_numbers(cx: Frame, heap: Heap, name: str, av: AV) -> Type:
+    """The type of what is stored in a field, with the numbers that are asked for."""
+    asked = cx.session.asked.paths_of("field", (heap.python, name)) if heap.kind == "object" else ()
+    found: dict[Path, int] = {}
+    for path in sorted(asked):
+        slot = slot_at(av.type, path)
+        number = None if slot is None else cx.definitions.number(av.values[slot])
+        if number is not None:
+            found[path] = number
+        elif slot is not None:
+            note(cx, Ask("field", (heap.python, name), path), av.values[slot])
+    return fix(av.type, found)
 
 
 def _column(heap: Heap, name: str) -> int:

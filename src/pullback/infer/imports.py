@@ -27,6 +27,7 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.sites import Changed
 from pullback.prims.stated import stated
 from pullback.runtime.boundary import MOST_NESTED, Refusal, Resolve, Unsupported, abstract
+from pullback.runtime.fixed import fix, slot_at, value_at
 from pullback.runtime.objects import attributes, is_user_object
 from pullback.types import (
     UNBOUND,
@@ -308,10 +309,29 @@ class Importer:
     # ---------------------------------------------------------------------------------------------------- objects
 
     def _object(self, value: object) -> Type:
-        heap = self._heap("object", type(value))  # type: ignore[arg-type]  # classes are hashable
+        heap = self._heap("object", self._key(value))
         self.known[id(value)] = value, heap
         self.waiting.append((self._attributes, (value, heap)))
         return heap.type
+
+    def _key(self, value: object) -> Hashable:
+        """Objects of one class lie in one heap; where numbers in them must be known, those with the same numbers do."""
+        kind: Any = type(value)
+        asked = self.cx.session.asked.fields.get(kind)
+        if asked is None:
+            return kind  # type: ignore[no-any-return]
+        return kind, tuple(self._numbers(type(value), name, item) for name, item in attributes(value) if name in asked)
+
+    def _numbers(self, kind: type, name: str, item: object) -> Hashable:
+        """The numbers in a field that are asked for, as they tell heaps apart."""
+        paths = self.cx.session.asked.paths_of("field", (kind, name))
+        return name, type(item), tuple((path, value_at(item, path)) for path in sorted(paths))
+
+    def _with_numbers(self, kind: type, name: str, type_: Type, item: object) -> Type:
+        """The type of a field with the numbers in it that are asked for."""
+        paths = self.cx.session.asked.paths_of("field", (kind, name))
+        numbers = {path: value_at(item, path) for path in paths if slot_at(type_, path) is not None}
+        return fix(type_, {path: number for path, number in numbers.items() if number is not None})
 
     def _attributes(self, value: object, heap: Heap) -> None:
         kind = type(value)
@@ -325,17 +345,19 @@ class Importer:
             except (Refusal, CompileError) as error:  # it matters where the program reads the field
                 heap.representative.refused[name] = error
             else:
-                heap.learn(name, found)
+                heap.learn(name, self._with_numbers(kind, name, found, item))
                 self.seen.add((heap, name, type(item)))
 
     def _tells_nothing(self, heap: Heap, name: str, item: Any) -> bool:
         """Has a value of this kind been seen in the field, which tells all of others."""
-        kind = type(item)
-        if (heap, name, kind) not in self.seen:
+        kind, asked = type(item), self.cx.session.asked.fields
+        if (heap, name, kind) not in self.seen or (heap.python in asked and name in asked[heap.python]):
             return False
         if kind is int:
             return bool(-(2**63) <= item < 2**63)
         if is_user_object(item):
+            if kind in asked:
+                return False  # objects of one class lie in several heaps
             if id(item) not in self.known:
                 self._object(item)
             return True

@@ -12,8 +12,10 @@ from pullback.infer.containers import changed, special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.enums import class_item
-from pullback.infer.fancy import take
+from pullback.infer.fancy import take, take_mask_parts
 from pullback.infer.filling import copy
+from pullback.infer.lattice import MOST_TEXTS
+from pullback.infer.records import record_item
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
 from pullback.infer.static import static_int
@@ -34,6 +36,7 @@ from pullback.types import (
     NoneType,
     Number,
     Range,
+    Record,
     Ref,
     Scalar,
     Slice,
@@ -64,11 +67,14 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
                 return take(cx, subject, parts)
             found = indexed(cx, subject, parts)
             return copy(cx, found) if isinstance(found.type, Array) and holds_scalar_arrays(index) else found
+        case Record():
+            return record_item(cx, subject, AV(index.type, index.values, literal))
         case Ref() if (own := special(cx, "__getitem__", subject, AV(index.type, index.values, literal))) is not None:
             return own
         case Complex():
             given = AV(index.type, index.values, literal)
-            return complex_of(*(subscript(cx, part, given) for part in halves(subject)))
+            both = take_mask_parts(cx, *halves(subject), given)
+            return complex_of(*(both or (subscript(cx, part, given) for part in halves(subject))))
         case Str() | Text():
             given = AV(index.type, index.values, literal)
             return text_slice(cx, subject, given) if isinstance(index.type, Slice) else text_item(cx, subject, given)
@@ -121,7 +127,9 @@ def _wanted_position(cx: Frame, subject: AV, index: AV) -> int | None:
         return None
     number = cx.number_of(index)
     kinds = {item.type for item in items_of(subject)}
-    if number is None and len(kinds) > 1 and _can_be_known(cx, index):
+    # Strings are told apart while running, so no loop need be written out for them.
+    texts = len(kinds) <= MOST_TEXTS and all(isinstance(kind, Str) for kind in kinds)
+    if number is None and len(kinds) > 1 and not texts and _can_be_known(cx, index):
         return static_int(cx, index, "the index of a tuple of several types")
     if number is not None and len(kinds) == 1 and not -len(items_of(subject)) <= number < len(items_of(subject)):
         return None  # computed, not written: an IndexError while running, as in Python

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from pullback.diagnostic import CompileError
 from pullback.infer.calls import call, specialized_for
+from pullback.infer.changes import alters
 from pullback.infer.engine import Code, Frame
 from pullback.infer.registry import prelude
 from pullback.infer.values import AV, items_of
@@ -48,6 +49,10 @@ def derivatives_by(
     result = spec.result
     if isinstance(result, Never):
         return cx.stop()
+    if (_parts(result) > 1 or sum(_parts(bound[position].type) for position in positions) > 1) and alters(cx, spec):
+        raise cx.error(f"{kind} of a function that changes what it is given, or draws numbers",
+                       "it would be called again for each part of the result and of the arguments",
+                       "let it change copies, or differentiate one array by one array")  # fmt: skip
     if isinstance(result, Tuple | List | Dict) and kind != "hessian":
         names = result.keys if isinstance(result, Dict) else range(len(result.items))
         functions = [_made(cx, ("part", name), [target], _part(name), len(bound)) for name in names]
@@ -61,6 +66,11 @@ def derivatives_by(
         gradient = _gradient_by(cx, target, position, len(bound))
         rows.append(_packed([_by_argument(cx, "jacfwd", gradient, bound, other) for other in positions]))
     return _packed(rows)
+
+
+def _parts(type_: Type) -> int:
+    """How many floats and arrays a structure has."""
+    return sum(map(_parts, type_.items)) if isinstance(type_, Tuple | List | Dict) else 1
 
 
 def _by_argument(cx: Frame, kind: str, target: AV, bound: Sequence[AV], position: int) -> AV:
@@ -93,13 +103,16 @@ def _no_float(cx: Frame, kind: str, type_: Type) -> CompileError:
 
 def _of_leaf(cx: Frame, kind: str, function: AV, x: AV) -> AV:
     """By a float or an array; the result is no structure."""
-    result = specialized_for(cx, function, [x])[0].result
+    spec, _ = specialized_for(cx, function, [x])
+    result = spec.result
     if not _differentiable(result):
         raise cx.type_error(f"{kind} of a function that returns {show(result)}", "only floats have derivatives",
                             "return floats, arrays of floats, or structures of them")  # fmt: skip
     if kind == "hessian" and isinstance(result, Array):
         raise cx.type_error("hessian of a function whose result is not one float", f"it returns {show(result)}",
                             "write jacobian(grad(...)), or choose one element of the result")  # fmt: skip
+    if isinstance(x.type, Array) and alters(cx, spec):  # it must be called once only, not for each direction
+        kind = "reverse_hessian" if kind == "hessian" else "jacrev"
     return call(cx, prelude(cx, f"pullback.{kind}_of"), [function, x], {})
 
 

@@ -53,6 +53,7 @@ from pullback.types import (
     NoneType,
     Number,
     Range,
+    Record,
     Ref,
     Slice,
     Str,
@@ -90,6 +91,8 @@ def class_of_type(type_: Type) -> type | None:
             return complex if weak else COMPLEX_SCALARS[dtype]
         case Complex():
             return np.ndarray
+        case Record(single=single):
+            return np.void if single else np.ndarray
         case Iterator(kind, _):
             return _ITERATORS.get(kind)
         case Failure(kind, _, _):
@@ -294,8 +297,8 @@ def _iterable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
     (subject,) = arguments
 
     def asked(type_: Type) -> bool:
-        if isinstance(type_, Array):
-            return type_.rank > 0
+        if isinstance(type_, Array | Record):
+            return type_.rank > 0 or (isinstance(type_, Record) and type_.single)
         if isinstance(type_, Tuple | List | Dict | Str | Text | Range | Iterator):
             return True
         if isinstance(type_, Ref) and kind_of(type_) in ITERABLES:

@@ -17,7 +17,7 @@ from pullback.diagnostic import UNKNOWN
 from pullback.infer.asked import Ask, Reason
 from pullback.ir.node import Block, Op, Value
 from pullback.runtime.fixed import leaves, slot_at
-from pullback.types import BOOL, Machine, Scalar, Type, slots
+from pullback.types import BOOL, Machine, Scalar, Table, Type, slots
 
 if TYPE_CHECKING:
     from pullback.infer.engine import Session, Specialization
@@ -198,6 +198,8 @@ class Definitions:
                 return self._trace_call(op, op.results.index(value), found, seen)
             case "hidden":
                 return self._trace_place(op, op.results.index(value), found)
+            case "table_get" if (ask := self._field_read(op)) is not None:
+                return self._trace_field(op, ask, found)
             case name if name in _RULES or name in ("select", "not_"):
                 return self._trace_all(op.operands, found, seen)
         return Reason(_REASONS.get(op.name, "it is computed at run time"), op.span, op.name == "table_get")
@@ -217,6 +219,29 @@ class Definitions:
                 found.add(Ask("place", where, path))
                 return None
         return Reason("it is kept in an object, list or dict", op.span)
+
+    def _field_read(self, op: Op) -> Ask | None:
+        """The field of an object that is read; None where it is another cell."""
+        column, table = op.attrs["column"], op.operands[0].type
+        assert isinstance(column, int) and isinstance(table, Table)
+        for heap in self.session.heaps.values():
+            if str(heap) != table.name or heap.python is None or heap.kind != "object":
+                continue
+            for name, type_ in heap.representative.fields.items():
+                for path, _, slot in leaves(type_):
+                    if slot == column:
+                        return Ask("field", (heap.python, name), path)
+                column -= len(slots(type_))
+        return None
+
+    def _trace_field(self, op: Op, ask: Ask, found: set[Ask]) -> Reason | None:
+        if ask not in self.session.asked.asks:
+            found.add(ask)
+            return None
+        assert isinstance(ask.key, tuple)
+        cls, name = ask.key
+        text = f"the field '{name}' of {cls.__name__} is not one number that is known"
+        return self.session.asked.reasons.get(ask) or Reason(text, op.span, kept=True)
 
     def _trace_call(self, op: Op, position: int, found: set[Ask], seen: set[Value]) -> Reason | None:
         spec = self._callee(op)

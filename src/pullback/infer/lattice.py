@@ -34,6 +34,7 @@ from pullback.types import (
     List,
     Machine,
     Number,
+    Record,
     Ref,
     Shadowed,
     Slice,
@@ -52,8 +53,8 @@ from pullback.types import (
 )  # fmt: skip
 
 __all__ = [
-    "ELLIPSIS", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of", "join",
-    "widen",
+    "ELLIPSIS", "MOST_TEXTS", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of",
+    "join", "widen",
 ]  # fmt: skip
 
 MOST_TEXTS = 8  # strings known while compiling among which a tag chooses
@@ -90,6 +91,8 @@ def _merge(a: Type, b: Type) -> Type | None:
             return Dict(k, _join_all(x, y), sites | others)
         case (List() | Dict(), Ref()) | (Ref(), List() | Dict()):
             _meet_heap(a, b)
+        case (Record(_, x, layout), Record(_, y, other)) if (layout, a.rank, a.single) == (other, b.rank, b.single):
+            return _join_records(a, b)
         case (Slice(x), Slice(y)):
             return Slice(_join_all(x, y))  # type: ignore[arg-type]
         case (Iterator(k, x), Iterator(k2, y)) if k == k2 and len(x) == len(y):
@@ -185,6 +188,12 @@ def _join_complex(a: Complex, b: Complex) -> Complex | None:
     """Of numbers of one kind or arrays of one rank; others stay apart."""
     real, imag = join(a.real, b.real), join(a.imag, b.imag)
     return Complex(real, imag) if isinstance(real, Number | Array) and isinstance(imag, Number | Array) else None
+
+
+def _join_records(a: Record, b: Record) -> Record | None:
+    """Of one dtype and rank, both to be written or both not."""
+    found = _join_all(a.items, b.items)
+    return None if any(isinstance(type_, Union) for type_ in found) else rebuilt(a, found)
 
 
 def _few_texts(found: Sequence[Type]) -> Sequence[Type]:

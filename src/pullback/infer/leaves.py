@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pullback.infer.complexes import halves
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import Heap, allocate, heap_of_type, table_of
@@ -22,10 +23,13 @@ from pullback.prims.base import get
 from pullback.types import (
     Array,
     ArrayRef,
+    Complex,
     Dict,
+    Fixed,
     List,
     Machine,
     Number,
+    Record,
     Ref,
     Scalar,
     Tuple,
@@ -66,7 +70,9 @@ def float_columns(type_: Type) -> list[int]:
     match type_:
         case Number() | Array():
             return [0] if is_float(slots(type_)[0]) else []
-        case Tuple(items) | List(items) | Dict(_, items):
+        case Complex(real, imag):
+            return [*float_columns(real), *(len(slots(real)) + i for i in float_columns(imag))]
+        case Tuple(items) | List(items) | Dict(_, items) | Record(_, items):
             found, position = [], 0
             for item in items:
                 found += [position + i for i in float_columns(item)]
@@ -114,11 +120,13 @@ def leaf_type(machine: Machine) -> Type:
 def blank(cx: Frame, av: AV) -> list[Value]:
     """The slots of a value with zeros for its numbers."""
     match av.type:
-        case Number():
+        case Number() | Fixed():
             return [cx.e.like(0, av.value)]
         case Array(dtype, _):
             return [cx.e("array_zeros", *array_sizes(cx, av), dtype=dtype)]
-        case Tuple() | List() | Dict():
+        case Complex():
+            return [value for part in halves(av) for value in blank(cx, part)]
+        case Tuple() | List() | Dict() | Record():
             return [value for item in items_of(av) for value in blank(cx, item)]
         case Union():
             tag, *payload = av.values

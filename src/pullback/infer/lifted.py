@@ -12,6 +12,7 @@ from pullback.analysis.effects import VIEWS
 from pullback.infer.engine import Branch, Frame, Specialization
 from pullback.infer.machine_values import leaves
 from pullback.infer.made import function
+from pullback.infer.sites import ShadowsWanted
 from pullback.infer.stored import MEMORY
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
@@ -40,6 +41,8 @@ class Lifted:
     def function(self) -> Function | None:
         """None where there is more than scalars to it."""
         ops = self.used()
+        if not self.cx.session.shadowed and any(map(_stores_arrays, Block((), ops).walk())):
+            raise ShadowsWanted(overwrites=False)
         if not all(self.simple(op) for op in ops):
             return None
         params = [Value(None, f"x{i}") for i in range(len(self.params))]
@@ -77,7 +80,7 @@ class Lifted:
         if op.name == "reshape" and self.cx.session.shadowed:
             return not any(op.attrs.get(name) for name in ("foreign", "readonly", "spread"))
         if op.name in MEMORY:
-            return all(isinstance(v.type, Scalar) for v in (*op.operands[1:], *op.results))
+            return all(isinstance(v.type, Scalar | ArrayRef) for v in (*op.operands[1:], *op.results))
         if not isinstance(prim, Prim) or prim.effects - {"raise"} or prim.derivative == "structural":
             return False
         floats = [v for v in (*op.operands, *op.results) if v.type is not None and is_float(v.type)]
@@ -161,8 +164,15 @@ class Lifted:
         operands = [self.packed(builder, t, values) for t, values in arguments]
         builder.span = op.span
         callee = builder.append_untyped(get("py.function_of"), (), attrs={"code": spec.code}).result
-        whole = builder.append_untyped(get("py.call"), [callee, *operands], attrs={"keywords": ()}).result
+        attrs: dict[str, object] = {"keywords": (), "bound": True}
+        whole = builder.append_untyped(get("py.call"), [callee, *operands], attrs=attrs).result
         self.unpack(builder, whole, spec.result, op.results)
+
+
+def _stores_arrays(op: Op) -> bool:
+    """Does it access a cell that holds an array of floats, which J knows by the array's shadow."""
+    machines = [v.type for v in (*op.operands, *op.results)]
+    return op.name in MEMORY and any(isinstance(t, ArrayRef) and is_float(t) for t in machines)
 
 
 def array_type(value: Value) -> ArrayRef:

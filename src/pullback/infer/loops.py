@@ -23,6 +23,7 @@ from pullback.infer.lattice import WEAK_BOOL, WEAK_INT, join
 from pullback.infer.narrowing import restrict
 from pullback.infer.numbers import as_number, python_int
 from pullback.infer.protocols import iterated
+from pullback.infer.records import fields, leaf_of, record_at
 from pullback.infer.samples import python_error
 from pullback.infer.shadowed import bare, inner_array, shadowed_element
 from pullback.infer.static import trips
@@ -43,6 +44,7 @@ from pullback.types import (
     List,
     Number,
     Range,
+    Record,
     Ref,
     Shadowed,
     Str,
@@ -530,6 +532,10 @@ def lazily(cx: Frame, av: AV) -> Iterable:
             count = array_sizes(cx, real)[0]
             return Iterable(None, count, lambda cx, k: complex_of(
                 array_element(cx, real, k), array_element(cx, imag, k)))  # fmt: skip
+        case Record(single=True):
+            return Iterable(fields(cx, av))
+        case Record(rank=rank) if rank > 0:
+            return Iterable(None, array_sizes(cx, leaf_of(av))[0], lambda cx, k: record_at(cx, av, k))
         case Str(text):
             return Iterable([AV(Str(character), (), character) for character in text])
         case Text():

@@ -29,16 +29,20 @@ from pullback.infer.shadowed import (
     inner_array,
     inside,
     inside_types,
+    pair,
     rebuilt_as,
+    tracks,
     with_array,
 )  # fmt: skip
+from pullback.infer.shadowed_unions import halves, joined
 from pullback.infer.structures import restrict
-from pullback.infer.values import AV, coerce
+from pullback.infer.values import AV, coerce, pair_of_shadowed
 from pullback.types import (
     Array,
     ArrayRef,
     BoxedFunction,
     Closure,
+    Complex,
     Dict,
     Iterator,
     List,
@@ -74,6 +78,8 @@ def leaves(cx: Frame, type_: Type) -> list[Type]:
             return [leaf for item in items for leaf in leaves(cx, item)]
         case Slice(items):
             return [leaf for item in items for leaf in leaves(cx, item)]
+        case Complex(real, imag):
+            return [leaf for item in (real, imag) for leaf in leaves(cx, item)]
         case Transformed(_, function, _):
             return leaves(cx, function)
         case Range() | Union():
@@ -112,7 +118,11 @@ def _units(cx: Frame, value: AV, type_: Type) -> list[AV]:
         return [value]
     if not holds_shadowed(value.type):
         return [AV(t, (v,)) for t, v in zip(leaves(cx, type_), value.values, strict=True)]
-    if isinstance(value.type, Union) or type(value.type) is not type(type_):
+    if isinstance(value.type, Union) and isinstance(type_, Union):
+        found = [half if holds_shadowed(half.type) else coerce(cx.e, half, type_) for half in halves(cx, value)]
+        both = zip(*(_units(cx, half, type_) for half in found), strict=True)
+        return [pair(p, s) if tracks(p.type) else p for p, s in both]
+    if type(value.type) is not type(type_):
         raise _no_backpropagator(cx, type_)
     pairs = zip(inside(value), inside_types(type_), strict=True)
     return [unit for item, kind in pairs for unit in _units(cx, item, kind)]
@@ -151,9 +161,12 @@ def _of_units(cx: Frame, parts: list[AV], type_: Type) -> AV:
         return rebuilt_as(type_, [_of_units(cx, parts, item) for item in inside_types(type_)])
     count = len(leaves(cx, type_))
     own, parts[:] = parts[:count], parts[count:]
-    if any(holds_shadowed(part.type) for part in own):
+    if not any(isinstance(part.type, Shadowed) for part in own):
+        return regrouped(cx, own, type_)
+    if not isinstance(type_, Union):
         raise _no_backpropagator(cx, type_)
-    return regrouped(cx, own, type_)
+    both = ([pair_of_shadowed(p)[n] if isinstance(p.type, Shadowed) else p for p in own] for n in range(2))
+    return joined(cx, *(_of_units(cx, half, type_) for half in both))
 
 
 def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[AV]:
@@ -174,6 +187,8 @@ def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[
             return flat_sensitivity(cx, whole, function, level)
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
             parts = [part(cx, whole, i) for i in range(len(items))]
+        case Complex(real, imag):  # of a tuple of its parts
+            return flat_sensitivity(cx, whole, Tuple((real, imag)), level)
         case Closure(code, items):
             parts = opened(cx, whole, kind_of(code, level), len(items))
         case Union():
@@ -246,6 +261,8 @@ def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: in
             return regrouped_sensitivity(cx, parts, function, level)
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
             return pack(_regrouped_items(cx, parts, items, level))
+        case Complex(real, imag):
+            return pack(_regrouped_items(cx, parts, (real, imag), level))
         case Closure(code, items):
             return environment(kind_of(code, level), _regrouped_items(cx, parts, items, level))
         case Union():

@@ -19,8 +19,8 @@ from pullback.infer import (
     gradients,
     indexing,
     loops,
+    nested_tuples,
     patterns,
-    records,
     stars,
     structures,
     truth,
@@ -160,7 +160,7 @@ def _self(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _tuple(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    return records.tuple_of(cx, operands)
+    return nested_tuples.tuple_of(cx, operands)
 
 
 def _slice(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -307,6 +307,8 @@ def _call(cx: Frame, op: Op, operands: list[AV]) -> AV:
         raise cx.error("a generator expression for a function that hides a builtin", f"this is {show(function.type)}",
                        "give the function another name, or write a list: [...]")  # fmt: skip
     cx.argument_values = op.operands[1:]
+    if op.attrs.get("bound"):  # an argument for each parameter, whatever its kind
+        return calls.call_bound(cx, function, arguments)
     return calls.call(cx, function, arguments[:count], dict(zip(names, arguments[count:], strict=True)))
 
 

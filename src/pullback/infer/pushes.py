@@ -2,9 +2,9 @@
 
     for x in gen(n): body       ->      l = []; gen(n) pushes into l; for x in l: body
 
-A generator pushes into the loop's body, which has no backpropagator before its trips are known.  Where the loop or the
-generator changes nothing, nobody sees that the generator runs to its end first; where both do, and where the loop may
-end before, it is a CompileError.
+Where neither the loop nor the generator changes anything, nobody sees that the generator runs to its end first.  Where
+one does, for the other may read it, and where the loop may end before, the generator pushes into a function made of the
+loop's body (`called`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from pullback.infer.generators import is_pushed
 from pullback.infer.loops import lazily
 from pullback.infer.made import function
 from pullback.infer.protocols import iterated
+from pullback.infer.sites import CallWanted
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
-from pullback.types import Closure, Iterator
+from pullback.types import Closure, Iterator, Ref
 
-__all__ = ["begin", "collecting", "push", "reject_pushed"]
+__all__ = ["begin", "collecting", "delegating", "push", "reject_pushed"]
 
 _HELP = "make a list of what it gives, or differentiate it in the default formulation"
 _CHANGES = frozenset({
@@ -46,18 +47,63 @@ def collecting(cx: Frame, subject: AV, loop: Op) -> Code | None:
     """The function that makes a list of what a generator gives; None of anything else."""
     if not isinstance(subject.type, Iterator):
         return None
+    if subject.type.kind in _IN_PARTS:
+        raise CallWanted(loop)
     given, counted = subject.type, subject.type.kind == "enumerate"
     if counted and isinstance(given.parts[0], Iterator):
         given = given.parts[0]
     if given.kind != "generator":
         return None
     inner = given.parts[0]
-    if loop.attrs.get("breaks"):
-        raise _refused(cx, "that may end before")
     assert isinstance(inner, Closure) and isinstance(inner.code, Code)
-    if not _is_quiet(cx.code, loop.blocks[0]) and not _is_quiet(inner.code, inner.code.untyped.body):
-        raise _refused(cx, "where both may change something")
+    kept = any(isinstance(type_, Closure) and _is_keeping(cx, type_.code) for type_ in cx.parameters)
+    quiet = _is_quiet(cx.code, loop.blocks[0], kept=kept) and _is_quiet(inner.code, inner.code.untyped.body, kept=True)
+    if _is_running(cx, inner.code) and kept:  # each level of it would wrap the consumer of the one around it
+        if not quiet:
+            raise _refused(cx, "that calls itself and changes something")
+    elif not quiet or loop.attrs.get("breaks"):
+        raise CallWanted(loop)
     return _code(cx, len(given.parts), counted=counted)
+
+
+# How the parts of such an iterator are stepped through, as functions of the parts, the consumer and the state.
+_IN_PARTS = {
+    "map": "pullback.delegate_map", "chain": "pullback.delegate_chain", "repeat": "pullback.delegate_repeat",
+    "zip_longest": "pullback.delegate_longest",
+}  # fmt: skip
+
+
+def delegating(cx: Frame, subject: AV) -> Code:
+    """A function of what is stepped through, a consumer of its elements and a state: whether it came to its end, what a
+    generator returns, and the state then."""
+    kind = subject.type.kind if isinstance(subject.type, Iterator) else ""
+    if kind == "zip" and is_pushed(subject.type):
+        raise _refused(cx, "in zip()")
+    if isinstance(subject.type, Ref):
+        reject_pushed(cx, subject)
+    count = len(subject.type.parts) if isinstance(subject.type, Iterator) else 0
+    counted = kind == "enumerate" and is_pushed(subject.type)
+    key = ("delegating", kind, counted, count)
+    found = cx.session.codes.get(key)
+    if found is None:
+        params = [Value(None, name) for name in ("subject", "the consumer", "state")]
+        builder = Builder(Block(params))
+
+        def emit(op: str, /, *operands: Value, **attrs: object) -> Value:
+            return builder.append_untyped(get(f"py.{op}"), operands, attrs=attrs).result
+
+        parts = [emit("part", params[0], index=i) for i in range(count)]
+        if kind == "generator":
+            result = emit("push", *parts, *params[1:])
+        elif counted:
+            made = emit("call", emit("builtin", name="pullback.enumerate"), *parts, keywords=())
+            result = emit("delegate", made, *params[1:])
+        else:
+            given = emit("tuple", *parts) if kind in _IN_PARTS else params[0]
+            name = _IN_PARTS.get(kind, "pullback.delegate")
+            result = emit("call", emit("builtin", name=name), given, *params[1:], keywords=())
+        found = cx.session.codes[key] = Code(function("delegate", params, builder, [result]), {})
+    return found
 
 
 def begin(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
@@ -81,22 +127,35 @@ def _refused(cx: Frame, why: str) -> Exception:
                     "this cannot be differentiated by closures", _HELP)  # fmt: skip
 
 
-def _is_quiet(code: Code, block: Block) -> bool:
-    """Does nobody see when the code runs: it only computes, as far as its ops show."""
+def _is_running(cx: Frame, code: Code) -> bool:
+    """Is the generator function running."""
+    return any(spec.running and (spec.code.primal or spec.code) == code for spec in cx.session.order)
+
+
+def _is_keeping(cx: Frame, code: object) -> bool:
+    """Is it the consumer that makes a list."""
+    return isinstance(code, Code) and (code.primal or code) is cx.session.codes.get("keep")
+
+
+def _is_quiet(code: Code, block: Block, *, kept: bool) -> bool:
+    """Does nobody see when the code runs: it only computes, as far as its ops show.
+
+    kept: its consumer, if it is a generator, makes a list.
+    """
     names = (code.primal or code).globals
     makers = {v: op for op in block.walk() for v in op.results}
     for op in block.walk():
         if op.name in _CHANGES:
             return False
-        if op.name in ("py.call", "py.with_back") and not _is_plain(op, makers, names):
+        if op.name not in ("py.call", "py.with_back") or (kept and op.operands[0].name == "the consumer"):
+            continue
+        if not _is_plain(op, makers, names):
             return False
     return True
 
 
 def _is_plain(op: Op, makers: Mapping[Value, Op], names: Mapping[str, object]) -> bool:
-    """A call of the consumer, or of a function of math, NumPy or builtins that changes nothing."""
-    if op.operands[0].name == "the consumer":
-        return True
+    """A call of a function of math, NumPy or builtins that changes nothing."""
     made = makers.get(op.operands[0])
     if made is not None and made.name == "py.attribute":
         above = makers.get(made.operands[0])

@@ -18,6 +18,7 @@ from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.loops import lazily, range_value
 from pullback.infer.numbers import as_number, convert, python_int, whole
 from pullback.infer.protocols import call_special
+from pullback.infer.records import leaf_of
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.samples import python_error
 from pullback.infer.texts import parsed, text_length
@@ -36,6 +37,7 @@ from pullback.types import (
     NoneType,
     Number,
     Range,
+    Record,
     Ref,
     Slice,
     Str,
@@ -196,6 +198,10 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
                 return text_length(cx, av)
             case Complex(Array(_, rank), _) if rank > 0:
                 return AV(WEAK_INT, (array_sizes(cx, halves(av)[0])[0],))
+            case Record(names, single=True):
+                return AV(WEAK_INT, (cx.e.integer(len(names)),), len(names))
+            case Record(rank=rank) if rank > 0:
+                return AV(WEAK_INT, (array_sizes(cx, leaf_of(av))[0],))
             case Iterator("dict_keys" | "dict_values" | "dict_items", _):
                 return _len(cx, items_of(av), {})
             case Ref() if (found := special(cx, "__len__", av)) is not None:

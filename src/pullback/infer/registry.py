@@ -22,6 +22,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.values import AV
 from pullback.prims.base import REGISTRY, Prim, PublicName
 from pullback.prims.prelude import FUNCTIONS
+from pullback.runtime.structured import text_of, unsupported
 from pullback.types import Closure
 
 __all__ = ["HANDLERS", "ROW_HANDLERS", "Handler", "builtin_name", "is_exception", "prelude", "public_names", "row_of"]
@@ -64,6 +65,7 @@ def _objects() -> dict[int, str]:
 LIBRARIES = (
     "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "functools", "heapq", "itertools", "numpy.fft",
     "numpy.linalg", "numpy.polynomial.polynomial", "numpy.random", "operator", "scipy.linalg", "scipy.special",
+    "statistics",
 )  # fmt: skip
 """Modules of Python's library some of whose functions are known; they are not imported for that."""
 
@@ -95,6 +97,8 @@ def builtin_name(value: Any) -> str | None:
         return found
     if isinstance(value, np.dtype) and value.isnative and value.kind in "biufc":
         return f"dtype.{value.name}"
+    if isinstance(value, np.dtype) and value.names and not unsupported(value):
+        return f"dtype.{text_of(value)}"
     if isinstance(value, FunctionType):
         marked = value.__dict__.get("__pullback_builtin__")
         return str(marked) if marked is not None else None

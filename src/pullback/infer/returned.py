@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import Any
 
 from pullback.diagnostic import CompileError, Diagnostic, Span
 from pullback.infer.engine import Code
-from pullback.infer.heaps import heap_of_type, kind_of
+from pullback.infer.heaps import Heap, kind_of
 from pullback.prims.prelude.random_generator import Generator
 from pullback.runtime.closures import FunctionMaker, TransformMaker
 from pullback.types import (
@@ -37,7 +37,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["objects_behind"]
+__all__ = ["hands_out_generators", "objects_behind"]
 
 _RETURNED = (
     "object", "list", "tuple", "items", "dict", "entries", "places", "set", "frozenset", "slots", "cell", "deque",
@@ -64,8 +64,6 @@ def objects_behind(types: Iterable[Type], name: str, span: Span) -> list[tuple[T
                 waiting += _captured(type_)
             case Ref() if kind_of(type_) not in _RETURNED:
                 raise _refused(type_, name, span)
-            case Ref() if (heap := heap_of_type(type_)) is not None and heap.python is Generator:
-                raise _generator_refused(name, span)
             case _ if isinstance(type_, _KEPT):
                 raise _refused(type_, name, span)
     return found
@@ -117,13 +115,20 @@ def _named(name: str) -> Any:
     return found
 
 
-def _generator_refused(name: str, span: Span) -> CompileError:
-    return CompileError(
-        Diagnostic(
-            f"{name}() returns a random generator", span, "compiled code cannot hand this to Python",
-            "make it with np.random.default_rng outside and pass it as an argument: its state is written back",
-        )
-    )  # fmt: skip
+def hands_out_generators(handed: Sequence[Heap], held: Sequence[Heap], name: str, span: Span) -> bool:
+    """May code for these heaps give Python random generators that it makes.
+
+    handed: of what arguments and results refer to.  held: of what globals and the like do, where nobody translates.
+    """
+    if any(heap.python is Generator for heap in held):
+        raise CompileError(
+            Diagnostic(
+                f"{name}() uses a random generator in an object that it is not given", span,
+                "a global, or a variable of an enclosing function, holds the object",
+                "pass the object as an argument",
+            )
+        )  # fmt: skip
+    return any(heap.python is Generator for heap in handed)
 
 
 def _refused(type_: Type, name: str, span: Span) -> CompileError:

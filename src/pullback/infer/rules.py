@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from pullback.infer.adapted import adapted
 from pullback.infer.binding import bind, pack_tuple
+from pullback.infer.called import with_calls
 from pullback.infer.calls import call, call_bound
 from pullback.infer.changes import is_found, refuse_aliases, refuse_stores, writes_to_given
 from pullback.infer.dispatch import dispatch
@@ -23,11 +24,12 @@ from pullback.infer.heaps import heap_of
 from pullback.infer.lattice import family_of
 from pullback.infer.lifted import Lifted
 from pullback.infer.made import back_function, function
-from pullback.infer.pushes import collecting, reject_pushed
+from pullback.infer.pushes import collecting, delegating, reject_pushed
 from pullback.infer.registry import HANDLERS, prelude, row_of
 from pullback.infer.sensitivities import sensitive, unboxed
 from pullback.infer.shadowed import holds_shadowed, stripped, tracks
 from pullback.infer.sites import ShadowsWanted
+from pullback.infer.starred import of_all, spread
 from pullback.infer.statements import statement_code
 from pullback.infer.stored import cells_of, keeps_floats
 from pullback.infer.values import AV, items_of
@@ -73,11 +75,15 @@ def with_back(
         return _statement(cx, attributes, operands, order)
     if operation == "py.stepped":
         return _stepped(cx, attributes, operands[0], order)
+    if operation == "py.delegate":
+        return _delegated(cx, operands, order)
     if operation == "py.push":
         target, *arguments = operands
         assert isinstance(target.type, Closure) and isinstance(target.type.code, Code)
         code = derived(cx, target.type.code, order)
         return _called(cx, AV(replace(target.type, code=code), target.values), arguments, order)
+    if operation == "py.call_star":
+        return _starred(cx, attributes, operands, order)
     if operation == "py.call":
         found = _call(cx, attributes, operands, order)
         if found is not None:
@@ -86,7 +92,7 @@ def with_back(
         found = _display(cx, operation, attributes, operands, order)
         if found is not None:
             return found
-    elif not any(sensitive(av.type) or holds_shadowed(av.type) for av in operands):
+    if not any(sensitive(av.type) or holds_shadowed(av.type) for av in operands):
         return _unless_stored(cx, operation, attributes, operands, order, count)
     if operation not in _DISPLAYS and any(isinstance(av.type, Union) for av in operands):
         whole = dispatch(
@@ -141,6 +147,15 @@ def _stepped(cx: Frame, attributes: Mapping[str, object], subject: AV, order: in
     return apply_with_back(cx, _same(cx) if code is None else code, [subject], order)
 
 
+def _delegated(cx: Frame, operands: Sequence[AV], order: int) -> list[AV]:
+    """What steps through something hands its elements to a consumer."""
+    subject, consumer, state = operands
+    if isinstance(subject.type, Union):
+        whole = dispatch(cx, [subject], lambda cx, one: pack_tuple(_delegated(cx, [*one, consumer, state], order)))
+        return [] if cx.dead else items_of(whole)
+    return apply_with_back(cx, delegating(cx, subject), operands, order)
+
+
 def _same(cx: Frame) -> Code:
     """The function of one argument that returns it."""
     if "same" not in cx.session.codes:
@@ -157,7 +172,7 @@ def derived(cx: Frame, code: Code, order: int) -> Code:
         key = ("with_back", code)
         found = session.codes.get(key)
         if found is None:
-            made = session.backward.transform(code.untyped)
+            made = session.backward.transform(with_calls(session, code.untyped))
             found = replace(code, untyped=made, primal=code.primal or code, level=code.level + 1)
             session.codes[key] = found
         code = found
@@ -190,6 +205,26 @@ def _call(cx: Frame, attributes: Mapping[str, object], operands: Sequence[AV], o
         return None
     found = target(cx, callee, arguments, names)
     return None if found is None else apply_with_back(cx, *found, order)
+
+
+def _starred(cx: Frame, attributes: Mapping[str, object], operands: Sequence[AV], order: int) -> list[AV]:
+    """A call with * or **."""
+    callee, *values = operands
+    kinds = attributes["kinds"]
+    assert isinstance(kinds, tuple)
+    for place, kind in enumerate(("callee", *kinds)):
+        if kind in ("callee", "*", "**") and isinstance(operands[place].type, Union):
+
+            def rule(cx: Frame, one: Sequence[AV], place: int = place) -> AV:
+                chosen = [*operands[:place], *one, *operands[place + 1 :]]
+                return pack_tuple(_starred(cx, attributes, chosen, order))
+
+            whole = dispatch(cx, [operands[place]], rule)
+            return [] if cx.dead else items_of(whole)
+    whole_list = of_all(callee, kinds, values)
+    if whole_list is not None:
+        return with_back(cx, "py.call", {"keywords": ()}, [prelude(cx, whole_list), *values], order, 1)
+    return apply_with_back(cx, spread(cx, callee, kinds, values), operands, order)
 
 
 def _call_boxed(cx: Frame, attributes: Mapping[str, object], operands: Sequence[AV], order: int) -> list[AV]:
@@ -293,10 +328,14 @@ def _display(
     cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], order: int
 ) -> list[AV] | None:
     """A list or dict of fixed structure, whose items have sensitivities of their own; None of what lies in a heap."""
-    branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, 1) or [AV(Never())])
-    (made,) = branch.results
-    if branch.dead or not isinstance(made.type, List | Dict):
+    below = [stripped(av, order) for av in operands]  # heaps learn of arrays without their shadows
+    branch = cx.branch(lambda: _perform(cx, operation, attributes, below, 1) or [AV(Never())])
+    if branch.dead or not isinstance(branch.results[0].type, List | Dict):
         return None
+    if any(holds_shadowed(av.type) for av in operands):
+        branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, 1))
+    (made,) = branch.results
+    assert isinstance(made.type, List | Dict)
     places: list[int | None] = list(range(len(operands)))
     if isinstance(made.type, Dict):
         keys = attributes.get("keys")
@@ -364,11 +403,9 @@ def _by_type(
     if branch.dead:
         return _directly(cx, operation, attributes, below, order, count)
     stored = keeps_floats(cx, branch)
-    if not stored:
-        refuse_stores(cx, branch, params)
     writes = writes_to_given(cx, branch, params)
-    if writes and not cx.session.shadowed:
-        raise ShadowsWanted
+    if writes and not cx.session.overwrites:
+        raise ShadowsWanted(overwrites=True)
     if not (stored or writes) and not any(sensitive(av.type) for av in branch.results):
         return _directly(cx, operation, attributes, below, order, count)
     place = cx.span if any(op.name in ("check", "call") for op in branch.block.walk()) else None

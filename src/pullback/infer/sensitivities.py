@@ -21,6 +21,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Code, Frame
 from pullback.infer.lattice import WEAK_BOOL, family_of
+from pullback.infer.shadowed import inside
 from pullback.infer.structures import restrict
 from pullback.infer.values import AV, coerce, items_of
 from pullback.types import (
@@ -29,6 +30,7 @@ from pullback.types import (
     ArrayRef,
     BoxedFunction,
     Closure,
+    Complex,
     Dict,
     Environment,
     Iterator,
@@ -308,8 +310,8 @@ def filled(cx: Frame, sensitivity: AV, value: AV) -> AV:
         case Array(dtype, rank) if isinstance(sensitivity.type, Zero):
             zeros = cx.e("array_zeros", *array_sizes(cx, value), dtype=dtype)
             return AV(Array(dtype, rank, True, ones=value.type.ones), (zeros,))
-        case Tuple() | List() | Dict() | Iterator():
-            parts = items_of(value)
+        case Tuple() | List() | Dict() | Iterator() | Complex():
+            parts = inside(value)
             items = [part(cx, sensitivity, i) for i in range(len(parts))]
             return pack([filled(cx, s, v) for s, v in zip(items, parts, strict=True)])
         case Closure(code):

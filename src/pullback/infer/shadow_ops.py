@@ -59,7 +59,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["MEANINGS", "check_apart", "dressed", "gradient_of"]
+__all__ = ["MEANINGS", "check_apart", "dressed", "gradient_of", "zeros_like"]
 
 
 # --------------------------------------------------------------------------------------------------- new shadows
@@ -82,6 +82,11 @@ def _like(cx: Frame, zeros: AV, model: AV) -> AV:
     return AV(model.type, (value,))
 
 
+def zeros_like(cx: Frame, array: AV) -> AV:
+    """Zeros of the shape of an array without shadows, of its own type."""
+    return _like(cx, _zeros(cx, array), array)
+
+
 def _shadow_for(cx: Frame, array: AV, order: int) -> AV:
     """A fresh shadow, with `order` shadows of its own."""
     if isinstance(array.type, Shadowed):
@@ -89,7 +94,7 @@ def _shadow_for(cx: Frame, array: AV, order: int) -> AV:
         return pair(_shadow_for(cx, primal, order - 1), _shadow_for(cx, shadow, order - 1))
     if order > 0:
         return pair(_shadow_for(cx, array, order - 1), _shadow_for(cx, array, order - 1))
-    return _like(cx, _zeros(cx, array), array)
+    return zeros_like(cx, array)
 
 
 def dressed(cx: Frame, av: AV, order: int = 0) -> AV:
@@ -103,8 +108,8 @@ def dressed(cx: Frame, av: AV, order: int = 0) -> AV:
         return av
     if not tracks(type_):
         return av
-    if isinstance(type_, Union | Complex):
-        raise _refused(cx, show(type_))
+    if isinstance(type_, Union):
+        return dispatch(cx, [av], lambda cx, one: dressed(cx, one[0], order))
     return rebuilt_as(type_, [dressed(cx, item, order) for item in inside(av)])
 
 
@@ -148,8 +153,8 @@ def shadows(cx: Frame, av: AV) -> AV:
             return shadows(cx, AV(function, av.values))
         case _ if not holds_shadowed(av.type):
             return zero()
-        case Tuple() | List() | Dict() | Iterator() | Slice():
-            return pack_tuple([shadows(cx, item) for item in items_of(av)])
+        case Tuple() | List() | Dict() | Iterator() | Slice() | Complex():
+            return pack_tuple([shadows(cx, item) for item in inside(av)])
         case Closure(code):
             of = code.of if isinstance(code, Environment) else kind_of(code)  # of a tree, in a further derivative
             return environment(of, [shadows(cx, item) for item in items_of(av)])
@@ -217,9 +222,9 @@ def gradient_of(cx: Frame, tree: AV, primal: AV, number: Callable[[AV, AV], AV])
     """Arrays of a tree in the structure of a value; `number`: the same for what is no array and holds none."""
     if isinstance(primal.type, Shadowed) or is_tracked(primal.type):
         return tree if isinstance(tree.type, Array | Shadowed) else _zeros(cx, primal)
-    if tracks(primal.type) and isinstance(primal.type, Tuple | List | Dict):
-        parts = [part(cx, tree, index) for index in range(len(items_of(primal)))]
-        items = [gradient_of(cx, *one, number) for one in zip(parts, items_of(primal), strict=True)]
+    if tracks(primal.type) and isinstance(primal.type, Tuple | List | Dict | Complex):
+        parts = [part(cx, tree, index) for index in range(len(inside(primal)))]
+        items = [gradient_of(cx, *one, number) for one in zip(parts, inside(primal), strict=True)]
         return rebuilt_as(like_sites(primal.type), items)
     return number(tree, primal)
 
@@ -272,6 +277,28 @@ def _fresh(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     return []
 
 
+_HELD = "cannot differentiate by closures: an array that an object held before is used where arrays are changed"
+
+
+def _sought(cx: Frame, op: Op, operands: list[AV]) -> AV:
+    """The shadow of an array from a cell.  An array that was there before, or is constant, has none: zeros.
+
+    Nobody asks for these.  Where arrays are written it may be known by other names, with which it would have to share
+    its shadow.
+    """
+    found, mirror = operands
+    assert isinstance(found.type, Array)
+    if not found.type.rank:
+        raise _refused(cx, "an array without axes that is stored")
+    none = cx.e.boolean(False)
+    for size, kept in zip(array_sizes(cx, found), array_sizes(cx, mirror), strict=True):
+        none = cx.e("or_", none, cx.e("ne", size, kept))
+    if cx.session.overwrites:
+        cx.check(cx.e("not_", none), "ValueError", _HELD)
+        return mirror
+    return cx.choose(none, lambda: [_like(cx, _zeros(cx, found), mirror)], lambda: [mirror])[0]
+
+
 def _copied(cx: Frame, av: AV) -> AV:
     """The value with its arrays copied."""
     if isinstance(av.type, Array):
@@ -284,5 +311,5 @@ MEANINGS: Mapping[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
     "py.shadows": _shadows, "py.increased": _increased, "py.cleared": _cleared,
     "py.numbers": lambda cx, op, operands: _numbers(cx, operands[0]),
     "py.copied": lambda cx, op, operands: _copied(cx, operands[0]),
-    "py.bare": lambda cx, op, operands: bare(operands[0]), "py.fresh": _fresh,
+    "py.bare": lambda cx, op, operands: bare(operands[0]), "py.fresh": _fresh, "py.sought": _sought,
 }  # fmt: skip

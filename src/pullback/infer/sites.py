@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from pullback.ir.node import Function, Op, Value
 from pullback.types import Closure, Dict, Iterator, List, Transformed, Tuple, Type, Union, rebuilt
 
-__all__ = ["OTHER", "Changed", "ShadowsWanted", "changing", "like_sites", "sites_in", "without_sites"]
+__all__ = ["OTHER", "CallWanted", "Changed", "ShadowsWanted", "changing", "like_sites", "sites_in", "without_sites"]
 
 CHANGERS = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "popleft", "appendleft", "update",
@@ -33,7 +33,22 @@ class Changed(Exception):
 
 
 class ShadowsWanted(Exception):
-    """A program that is differentiated by closures writes to arrays: in its derivatives these get shadows."""
+    """A program that is differentiated by closures writes to arrays, or stores some: these get shadows in derivatives.
+
+    overwrites: it writes to some.
+    """
+
+    def __init__(self, *, overwrites: bool) -> None:
+        super().__init__()
+        self.overwrites = overwrites
+
+
+class CallWanted(Exception):
+    """A loop that is differentiated by closures must be a call of its body: what it steps through pushes."""
+
+    def __init__(self, loop: Op) -> None:
+        super().__init__()
+        self.loop = loop
 
 
 def sites_in(types: Sequence[Type]) -> frozenset[Hashable]:

@@ -8,26 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import FunctionType
 
-from pullback.infer.binding import SPREAD
+from pullback.infer.binding import SPREAD, pack_tuple
 from pullback.infer.bound import Application
 from pullback.infer.calls import call
 from pullback.infer.classes import function_of, member
+from pullback.infer.construct import generated_parameters
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
+from pullback.infer.indexing import subscript
+from pullback.infer.lattice import WEAK_INT
 from pullback.infer.lists import is_sequence
+from pullback.infer.literals import literal
 from pullback.infer.loops import force, iterable
 from pullback.infer.named import spread_names
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.structures import unpack
 from pullback.infer.values import AV, items_of
-from pullback.ir.node import Op
-from pullback.types import Builtin, Class, Closure, Dict, Iterator, Never, Type, Union, show
+from pullback.ir.node import Op, Value
+from pullback.types import NONE, Array, Builtin, Class, Closure, Dict, Iterator, Never, Slice, Type, Union, show
 
-__all__ = ["call_star"]
+__all__ = ["OF_ALL", "call_star", "room"]
+
+_MOST_CHOICES = 4
+"""Parameters with defaults that a list of run-time length may reach; each number of items is a call of its own."""
 
 
 # Functions of any number of iterables, as functions of a list of them.
-_OF_ALL = {"builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from"}
+OF_ALL = {"builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from"}
 
 
 def call_star(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
@@ -50,12 +57,14 @@ def _spread(cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV])
 
             return dispatch(cx, [av], rule)
     if tuple(kinds) == ("*",) and isinstance(function.type, Builtin) and is_sequence(values[0].type):
-        whole = _OF_ALL.get(function.type.name)
+        whole = OF_ALL.get(function.type.name)
         if whole is not None:
             return call(cx, prelude(cx, whole), values, {})
     given: list[AV] = []
     named: dict[str, AV] = {}
     for number, (kind, av) in enumerate(zip(kinds, values, strict=True)):
+        if kind == "*" and (counts := _choice(cx, function.type, av, len(given), kinds[number + 1 :])) is not None:
+            return _chosen(cx, function, kinds, values, (number, len(given)), counts)
         if kind == "positional":
             given.append(av)
         elif kind == "*":
@@ -77,44 +86,154 @@ def _items(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str])
     source = iterable(cx, av)
     if source.items is not None:
         return [force(cx, item) for item in source.items]
-    if not after and _collects(cx, function, before):
-        rest = HANDLERS["builtins.tuple"](cx, [av], {})
-        return [] if cx.dead else [AV(Iterator(SPREAD, (rest.type,)), rest.values)]
-    wanted = _room(function)
+    first = None if after else _before_rest(cx, function, before)
+    if first is not None:
+        return _with_rest(cx, function, av, first)
+    wanted = room(cx, function)
     if wanted is None or any(not kind.startswith("=") for kind in after):
         raise cx.error(f"the number of arguments that *{show(av.type)} gives is not known while compiling",
                        "how many items this has depends on run-time data",
                        "pass the whole as one argument, or unpack it into names first")  # fmt: skip
-    return unpack(cx, av, wanted - before)
+    listed = av if isinstance(av.type, Array) else HANDLERS["builtins.list"](cx, [av], {})
+    if cx.dead:
+        return []
+    _check_count(cx, function, listed, before, wanted)
+    return unpack(cx, listed, wanted - before)
 
 
-def _room(function: Type) -> int | None:
-    """How many arguments by position the function takes, where that is one number."""
-    if not isinstance(function, Closure) or not isinstance(function.code, Code):
+def _choice(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str]) -> range | None:
+    """How many items a list of run-time length may give where some parameters have defaults; else None."""
+    if after or not _of_run_time_length(cx, av) or _before_rest(cx, function, before) is not None:
         return None
-    parameters = function.code.untyped.attrs["parameters"]
-    assert isinstance(parameters, tuple)
+    parameters = _parameters(cx, function)
+    if parameters is None or any(kind == "var_positional" for _, kind, _ in parameters):
+        return None
+    defaults = [given for _, kind, given in parameters if kind in ("positional_only", "positional")]
+    least, most = len(defaults) - sum(defaults), len(defaults)
+    return range(max(least - before, 0), most - before + 1) if 0 < most - least <= _MOST_CHOICES else None
+
+
+def _of_run_time_length(cx: Frame, av: AV) -> bool:
+    known: list[bool] = []
+
+    def look() -> list[AV]:
+        known.append(iterable(cx, av).items is not None)
+        return []
+
+    cx.branch(look)
+    return not any(known)
+
+
+def _chosen(
+    cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV], place: tuple[int, int], counts: range
+) -> AV:  # fmt: skip
+    """The call, by how many items the list has; place: its number among the values, and the arguments before it."""
+    number, before = place
+    listed = HANDLERS["builtins.tuple"](cx, [values[number]], {})
+    if cx.dead:
+        return cx.stop()
+    length = HANDLERS["builtins.len"](cx, [listed], {}).value
+    least, most, name = counts[0] + before, counts[-1] + before, _called(function.type)
+    total = cx.e("add", length, cx.e.integer(before))
+    cx.check(cx.e("le", total, cx.e.integer(most)), "TypeError",
+             f"{name}() takes from {least} to {most} positional arguments but {{0}} were given", total)  # fmt: skip
+    _check_least(cx, name, total, least)
+
+    def rest(count: int) -> list[AV]:
+        def one() -> list[AV]:
+            items = [subscript(cx, listed, literal(cx, k)) for k in range(count)]
+            return [_spread(cx, function, kinds, [*values[:number], pack_tuple(items), *values[number + 1 :]])]
+
+        if count == counts[-1]:
+            return one()
+        return cx.choose(cx.e("eq", length, cx.e.integer(count)), one, lambda: rest(count + 1))
+
+    (found,) = rest(counts[0])
+    return found
+
+
+def _check_count(cx: Frame, function: Type, listed: AV, before: int, wanted: int) -> None:
+    """TypeError unless the list has the items that are left to give."""
+    count = cx.e("add", HANDLERS["builtins.len"](cx, [listed], {}).value, cx.e.integer(before))
+    name, plural = _called(function), "s" if wanted != 1 else ""
+    cx.check(cx.e("le", count, cx.e.integer(wanted)), "TypeError",
+             f"{name}() takes {wanted} positional argument{plural} but {{0}} were given", count)  # fmt: skip
+    _check_least(cx, name, count, wanted)
+
+
+def _check_least(cx: Frame, name: str, count: Value, wanted: int) -> None:
+    cx.check(cx.e("ge", count, cx.e.integer(wanted)), "TypeError",
+             f"{name}() missing required arguments: {{0}} of {wanted} were given", count)  # fmt: skip
+
+
+def _with_rest(cx: Frame, function: Type, av: AV, first: int) -> list[AV]:
+    """Arguments for `first` parameters, and all that follow as the function's *args."""
+    rest = HANDLERS["builtins.tuple"](cx, [av], {})
+    if cx.dead:
+        return []
+    given: list[AV] = []
+    if first:
+        _check_least(cx, _called(function), HANDLERS["builtins.len"](cx, [rest], {}).value, first)
+        given = [subscript(cx, rest, literal(cx, number)) for number in range(first)]
+        after = Slice((WEAK_INT, NONE, NONE))
+        rest = subscript(cx, rest, AV(after, literal(cx, first).values))
+    return [*given, AV(Iterator(SPREAD, (rest.type,)), rest.values)]
+
+
+def _called(function: Type) -> str:
+    match function:
+        case Closure(_, _, name):
+            return name
+        case Class(python):
+            return python.__qualname__
+    return show(function)
+
+
+def room(cx: Frame, function: Type) -> int | None:
+    """How many arguments by position the function takes, where that is one number."""
+    parameters = _parameters(cx, function)
+    if parameters is None:
+        return None
     positional = [has_default for _, kind, has_default in parameters if kind in ("positional_only", "positional")]
     collects = any(kind == "var_positional" for _, kind, _ in parameters)
     return None if collects or any(positional) else len(positional)
 
 
-def _collects(cx: Frame, function: Type, before: int) -> bool:
-    """Does all that follows `before` arguments, and nothing else, become the function's *args?"""
+def _before_rest(cx: Frame, function: Type, before: int) -> int | None:
+    """How many parameters without default come before the function's *args, where it has those; else None."""
+    parameters = _parameters(cx, function) or []
+    left = [has_default for _, kind, has_default in parameters if kind in ("positional_only", "positional")][before:]
+    collects = any(kind == "var_positional" for _, kind, _ in parameters)
+    return len(left) if collects and not any(left) else None
+
+
+def _parameters(cx: Frame, function: Type) -> list[tuple[str, str, bool]] | None:
+    """Name, kind and whether there is a default, of what a call of the function gives; None where that is not known."""
     match function:
         case Closure(Code() as code):
             parameters = code.untyped.attrs["parameters"]
             assert isinstance(parameters, tuple)
-            positional = [name for name, kind, _ in parameters if kind in ("positional_only", "positional")]
-            return len(positional) == before and any(kind == "var_positional" for _, kind, _ in parameters)
+            return list(parameters)
         case Closure(Application() as application, (inner, *given)):
-            return _collects(cx, inner, before + len(given) - len(application.keywords))
+            return _left(_parameters(cx, inner), len(given) - len(application.keywords))
         case Class(python):
+            if (made := generated_parameters(cx, python)) is not None:
+                return made
             found = member(cx, python, "__init__")
-            if found is None or not isinstance(found[1], FunctionType):
-                return False
-            return _collects(cx, function_of(cx, found[1], "__init__").type, before + 1)
-    return False
+            if found is not None and isinstance(found[1], FunctionType):
+                return _left(_parameters(cx, function_of(cx, found[1], "__init__").type), 1)
+    return None
+
+
+def _left(parameters: list[tuple[str, str, bool]] | None, given: int) -> list[tuple[str, str, bool]] | None:
+    """What is left of parameters after the first ones by position are given."""
+    if parameters is None:
+        return None
+    rest = list(parameters)
+    while given and rest and rest[0][1] in ("positional_only", "positional"):
+        del rest[0]
+        given -= 1
+    return rest
 
 
 def _entries(av: AV) -> dict[str, AV]:
@@ -125,6 +244,6 @@ def _entries(av: AV) -> dict[str, AV]:
 def _name(cx: Frame, function: Type, named: dict[str, AV], more: dict[str, AV]) -> None:
     twice = [name for name in more if name in named]
     if twice:
-        name = function.name if isinstance(function, Closure) else show(function)
-        raise cx.type_error(f"{name}() got multiple values for keyword argument '{twice[0]}'", "it is given twice")
+        title = f"{_called(function)}() got multiple values for keyword argument '{twice[0]}'"
+        raise cx.type_error(title, "it is given twice")
     named.update(more)

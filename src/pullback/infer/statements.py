@@ -139,7 +139,7 @@ class _Statement(Lifted):
     def simple(self, op: Op) -> bool:
         machines = [v.type for v in (*op.operands, *op.results)]
         if any(isinstance(t, ArrayRef) for t in machines) and not self.cx.session.shadowed:
-            raise ShadowsWanted
+            raise ShadowsWanted(overwrites=False)
         if any(isinstance(t, Box) for t in machines):
             return False
         if op.name in ("for", "while", "if"):

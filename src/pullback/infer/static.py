@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.diagnostic import CompileError, Diagnostic
-from pullback.infer.asked import Ask, Demanded, Reason
+from pullback.infer.asked import Ask, Demanded, Reason, note
 from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import heap_of_type
 from pullback.infer.values import AV, items_of
@@ -129,19 +129,8 @@ def _given(cx: Frame, ask: Ask, type_: Type, values: Sequence[Value]) -> int | N
         return None
     number = cx.definitions.number(values[slot])
     if number is None:
-        _note(cx, ask, values[slot])
+        note(cx, ask, values[slot])
     return number
-
-
-def _note(cx: Frame, ask: Ask, value: Value) -> None:
-    """Ask for what a number depends on, or note why it cannot be known."""
-    found: set[Ask] = set()
-    reason = cx.definitions.trace(value, found)
-    if reason is None and not found <= cx.session.asked.asks:
-        raise Demanded(found)
-    if reason is not None:
-        span = reason.span if reason.span.line else cx.span
-        cx.session.asked.reasons.setdefault(ask, Reason(reason.text, span))
 
 
 def fixed_place(cx: Frame, where: object, type_: Type, value: object) -> Type:
@@ -185,7 +174,7 @@ def trips(cx: Frame, op: Op, count: Value) -> int | None:
 
 def ask_for_loop(cx: Frame, op: Op, value: Value) -> None:
     """A loop must be written out, but its count, or whether it goes on, is not known yet: ask for that."""
-    _note(cx, Ask("loop", op), value)
+    note(cx, Ask("loop", op), value)
 
 
 def ask_count(cx: Frame, made: Op | None, count: Value) -> None:
@@ -194,7 +183,7 @@ def ask_count(cx: Frame, made: Op | None, count: Value) -> None:
         return
     cx.session.asked.moved.add(made)
     if wants_fixed(cx, made):
-        _note(cx, Ask("made", made), count)
+        note(cx, Ask("made", made), count)
 
 
 def known_numbers(cx: Frame, made: Op | None, items: Sequence[AV]) -> list[int] | None:

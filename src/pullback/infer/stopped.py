@@ -13,7 +13,7 @@ from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV, items_of
-from pullback.types import Array, Constant, Dict, List, NoneType, Number, Str, Tuple, Union, show
+from pullback.types import Array, Constant, Dict, List, NoneType, Number, Record, Str, Tuple, Union, show
 
 __all__ = ["stopped"]
 
@@ -25,7 +25,7 @@ def stopped(cx: Frame, av: AV) -> AV:
             return AV(av.type, (cx.e("stop", av.value),)) if dtype.is_float else av
         case Array():
             return elementwise(cx, [av], lambda cx, items: stopped(cx, items[0]))
-        case Tuple() | List() | Dict():
+        case Tuple() | List() | Dict() | Record():
             items = [stopped(cx, item) for item in items_of(av)]
             kind = replace(av.type, items=tuple(item.type for item in items))
             return AV(kind, tuple(value for item in items for value in item.values))

@@ -2,7 +2,9 @@
 
     py.prim{table_inc, memory: (T, (0,))}(row, d)      ->      t = hidden{T_d0}; table_inc{column of floats} t, row, d
     py.twins{path: (0,)}()                             ->      twins{path: (0,)}
+    py.prim{table_set, memory: (T, (0,))}(row, a)      ->      t = hidden{T_m0}; rows up to T's; table_set t, row, a
 
+A mirror has columns for the arrays in T; it gets rows where they are asked for, so it is empty where it is made.
 `twins` is resolved when tables become parameters (`hidden`), for then it is known which twins the backpropagators need:
 
     twins{path: (0,)}                                  ->      t = table{T_d0}; table_rows t, (table_length T)
@@ -20,7 +22,7 @@ from pullback.infer.heaps import Heap
 from pullback.infer.values import zero
 from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims.base import Emitter, get
-from pullback.types import I64, Machine, Scalar, Table, is_float
+from pullback.types import I64, ArrayRef, Machine, Scalar, Table, is_float
 
 __all__ = [
     "MEMORY", "access", "add_layouts", "cells_of", "cleared_by", "keeps_floats", "made_by", "resolve_twins",
@@ -30,22 +32,27 @@ __all__ = [
 MEMORY = frozenset({"table_get", "table_set", "table_swap", "table_inc", "table_rows", "table_length"})
 _WRITES = frozenset({"table_set", "table_swap", "table_inc"})
 Path = tuple[int, ...]
-_TWIN = re.compile(r"(.*)_((?:d\d+)+)")  # names of heaps end in a number
+_TWIN = re.compile(r"(.*)_((?:d\d+)+|(?:m\d+)+)")  # names of heaps end in a number
 
 
-def _name(heap: str, path: Path) -> str:
-    return heap + "_" + "".join(f"d{level}" for level in path) if path else heap
+def _name(heap: str, path: Path, letter: str) -> str:
+    return heap + "_" + "".join(f"{letter}{level}" for level in path) if path else heap
 
 
 def twin_of(name: str) -> tuple[str, Path] | None:
     """The table that a twin belongs to, and its path; None of any other table."""
     found = _TWIN.fullmatch(name)
-    return None if found is None else (found[1], tuple(int(level) for level in found[2][1:].split("d")))
+    return None if found is None else (found[1], tuple(int(level) for level in re.split("[dm]", found[2])[1:]))
 
 
-def _layout(columns: Iterable[Machine]) -> tuple[Machine, ...]:
-    """A twin has the columns of numbers that carry derivative."""
-    return tuple(column for column in columns if isinstance(column, Scalar) and is_float(column))
+def _is_mirror(name: str) -> bool:
+    found = _TWIN.fullmatch(name)
+    return found is not None and found[2].startswith("m")
+
+
+def _layout(columns: Iterable[Machine], kind: type[Machine]) -> tuple[Machine, ...]:
+    """A twin has the columns of numbers that carry derivative, a mirror those of arrays."""
+    return tuple(column for column in columns if isinstance(column, kind) and is_float(column))
 
 
 def _heap(cx: Frame, name: str) -> Heap:
@@ -62,23 +69,34 @@ def access(cx: Frame, op: Op, operands: list[Value]) -> list[Value]:
     assert isinstance(memory, tuple) and isinstance(stated, Mapping)
     name, path = memory
     attrs: dict[str, object] = {k: v for k, v in stated.items() if k != "type" or kind == "table_get"}
-    heap, results = _heap(cx, name), op.attrs["results"]
+    heap, results, mirror = _heap(cx, name), op.attrs["results"], False
     assert isinstance(results, tuple)
     if "column" in stated:
         column, cell = stated["column"], (*op.attrs["types"], *results)[-1]  # type: ignore[misc]
         if heap.columns[column : column + 1] != (cell,):  # code for what was known of the heap once: nobody runs it
             cx.check(cx.e.boolean(False), "SystemError", "code of a layout that is over")
             return [zero(cx.e, type_) for type_ in results]
-        attrs["column"] = len(_layout(heap.columns[:column])) if path else column
-    table = cx.table(_name(str(heap), path))
+        attrs["column"] = len(_layout(heap.columns[:column], type(cell))) if path else column
+        mirror = bool(path) and isinstance(cell, ArrayRef)
+    table = cx.table(_name(str(heap), path, "m" if mirror else "d"))
+    if mirror:
+        _grow(cx, table, cx.table(str(heap)))
     made = cx.e.append(get(kind), [table, *operands], attrs=attrs, types=results)
     cx.noticed.add(made)
     return made.results
 
 
+def _grow(cx: Frame, mirror: Value, table: Value) -> None:
+    """The mirror gets the rows that the table got since, with the numbers that these have."""
+    has, wanted = cx.e("table_length", mirror), cx.e("table_length", table)
+    missing = cx.e("select", cx.e("lt", has, wanted), cx.e("sub", wanted, has), cx.e.integer(0))
+    cx.e("table_rows", mirror, missing, numbered=True)
+
+
 def twins(cx: Frame, op: Op) -> None:
     """py.twins: a place for `resolve_twins`."""
-    cx.e.append(get("twins"), (), attrs={"path": op.attrs["path"], "zero": bool(op.attrs.get("zero"))}, types=())
+    stated = {name: bool(op.attrs.get(name)) for name in ("zero", "mirrors")}
+    cx.e.append(get("twins"), (), attrs={"path": op.attrs["path"], **stated}, types=())
 
 
 def keeps_floats(cx: Frame, branch: Branch) -> bool:
@@ -127,7 +145,7 @@ def _machine(value: Value) -> Machine:
 
 def cells_of(branch: Branch) -> tuple[Hashable, ...]:
     """Which cells of which tables the code touches: they move as more is learned of what heaps hold."""
-    return tuple((op.name, op.operands[0].type, op.attrs.get("column"), *(v.type for v in op.results))
+    return tuple((op.name, op.attrs.get("column"), *(v.type for v in (*op.operands, *op.results)))
                  for op in branch.block.walk() if op.name in MEMORY)  # fmt: skip
 
 
@@ -144,10 +162,16 @@ Key = tuple[str, str]  # ("table", name)
 
 def made_by(block: Block, key: object) -> bool:
     """Does the code make that twin."""
-    path = _path(key)
-    return bool(path) and any(
-        op.name == "twins" and not op.attrs["zero"] and path[:1] == op.attrs["path"] for op in block.walk()
-    )
+    return any(op.name == "twins" and not op.attrs["zero"] and _is_meant(op, key) for op in block.walk())
+
+
+def _is_meant(op: Op, key: object) -> bool:
+    """Is the twin one of those that `twins` makes or clears.  Mirrors of mirrors are made anew with these."""
+    path, stated = _path(key), op.attrs["path"]
+    assert isinstance(key, tuple) and isinstance(stated, tuple)
+    if not path or _is_mirror(key[1]) != op.attrs["mirrors"]:
+        return False
+    return path == stated if op.attrs["mirrors"] else path[: len(stated)] == stated
 
 
 def _path(key: object) -> Path:
@@ -157,8 +181,8 @@ def _path(key: object) -> Path:
 
 def cleared_by(block: Block, every: Iterable[Key]) -> set[Key]:
     """The twins that the code clears."""
-    paths = [op.attrs["path"] for op in block.walk() if op.name == "twins" and op.attrs["zero"]]
-    return {key for key in every if any(_path(key)[: len(path)] == path for path in paths)}  # type: ignore[arg-type]
+    cleared = [op for op in block.walk() if op.name == "twins" and op.attrs["zero"]]
+    return {key for key in every if any(_is_meant(op, key) for op in cleared)}
 
 
 def resolve_twins(block: Block, program: Program, tables: Mapping[str, Value], made: Mapping[str, Value]) -> None:
@@ -170,15 +194,15 @@ def resolve_twins(block: Block, program: Program, tables: Mapping[str, Value], m
         if op.name != "twins":
             block.ops.append(op)
             continue
-        e, path = Emitter(block, op.span), op.attrs["path"]
-        assert isinstance(path, tuple)
+        e = Emitter(block, op.span)
         for name, value in (tables if op.attrs["zero"] else made).items():
-            if _path(("table", name))[: len(path)] != path:
+            if not _is_meant(op, ("table", name)):
                 continue
             if op.attrs["zero"]:
                 _clear(e, value, program)
-            else:
-                block.ops.append(Op(get("table"), (), [value], {"name": name}, span=op.span))
+                continue
+            block.ops.append(Op(get("table"), (), [value], {"name": name}, span=op.span))
+            if not op.attrs["mirrors"]:
                 base = twin_of(name)
                 assert base is not None
                 e.op("table_rows", value, e("table_length", tables[base[0]]))
@@ -199,4 +223,5 @@ def add_layouts(program: Program, names: Iterable[str]) -> None:
     for name in names:
         found = twin_of(name)
         if found is not None:
-            program.layouts[name] = [_layout(program.layouts[found[0]][0])]
+            kind = ArrayRef if _is_mirror(name) else Scalar
+            program.layouts[name] = [_layout(program.layouts[found[0]][0], kind)]

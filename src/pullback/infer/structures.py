@@ -10,6 +10,7 @@ import numpy as np
 
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import nearest
+from pullback.infer.binding import pack_tuple
 from pullback.infer.complexes import complex_of, halves
 from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
@@ -18,8 +19,11 @@ from pullback.infer.elementwise import TOO_BIG, array_sizes, product
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import WEAK_INT
+from pullback.infer.literals import literal
 from pullback.infer.narrowing import restrict, without
+from pullback.infer.numbers import as_number, python_int
 from pullback.infer.objects import method_of_union, object_attribute
+from pullback.infer.records import fields, leaf_of, record_at
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of
@@ -32,10 +36,12 @@ from pullback.types import (
     Builtin,
     Closure,
     Complex,
+    Constant,
     Dict,
     DType,
     List,
     Number,
+    Record,
     Ref,
     Str,
     Text,
@@ -81,6 +87,8 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
     if handler is not None:
         return handler(cx, subject, name)
     match subject.type:
+        case Constant():
+            return attribute(cx, as_number(cx, subject), name)
         case Array():
             found = _array_attribute(cx, subject, subject.type, name)
             if found is not None:
@@ -92,6 +100,8 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
                 return found
             if name == "dtype" and not weak:
                 return dtype_value(np.dtype(NUMPY_SCALARS[dtype]))
+            if weak and (known := _number_attribute(cx, subject, name)) is not None:
+                return known
         case Builtin() if (known := of_dtype(cx, subject.type, name)) is not None:
             return known
         case Complex():
@@ -186,6 +196,18 @@ def _scalar_attribute(cx: Frame, av: AV, name: str) -> AV | None:
     return None
 
 
+def _number_attribute(cx: Frame, av: AV, name: str) -> AV | None:
+    """What Python's own numbers have."""
+    assert isinstance(av.type, Number)
+    kind = "float" if av.type.dtype.is_float else "int"
+    if name == "imag" or (name == "denominator" and kind == "int"):
+        return literal(cx, int(name == "denominator") if kind == "int" else 0.0)
+    if name in ("real", "numerator") and kind == "int":
+        return AV(WEAK_INT, (python_int(cx, av),), av.literal)
+    method = f"{kind}.{name}"
+    return AV(Closure(method, (av.type,), method), av.values) if method in FUNCTIONS else None
+
+
 _SCALAR_METHODS = (
     "item", "astype", "sum", "mean", "prod", "max", "min", "round", "clip", "conj", "conjugate", "any", "all",
 )  # fmt: skip
@@ -222,12 +244,13 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
                                raised=("ValueError", _unpack_message(count, len(keys), dict=True)))  # fmt: skip
             return [AV(Str(key), (), key) for key in keys]
         case Array(_, rank, _) if rank > 0:
-            size = array_sizes(cx, av)[0]
-            wanted = cx.e.integer(count)
-            enough = cx.e("ge", size, wanted)
-            cx.check(enough, "ValueError", f"not enough values to unpack (expected {count}, got {{0}})", size)
-            cx.check(cx.e("eq", size, wanted), "ValueError", f"too many values to unpack (expected {count})")
+            _require_count(cx, av, count)
             return [array_element(cx, av, cx.e.integer(k)) for k in range(count)]
+        case Record(single=True):
+            return unpack(cx, pack_tuple(fields(cx, av)), count)
+        case Record(rank=rank) if rank > 0:
+            _require_count(cx, leaf_of(av), count)
+            return [record_at(cx, av, cx.e.integer(k)) for k in range(count)]
         case Union():
             return _unpack_union(cx, av, count)
         case Ref():
@@ -236,6 +259,14 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
                 return items_of(found) if isinstance(found.type, Tuple) else [found] * count
     raised = python_error(_unpack_two, av.type)
     raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked", raised=raised)
+
+
+def _require_count(cx: Frame, av: AV, count: int) -> None:
+    """The first axis of an array has as many elements as there are names."""
+    size, wanted = array_sizes(cx, av)[0], cx.e.integer(count)
+    enough = cx.e("ge", size, wanted)
+    cx.check(enough, "ValueError", f"not enough values to unpack (expected {count}, got {{0}})", size)
+    cx.check(cx.e("eq", size, wanted), "ValueError", f"too many values to unpack (expected {count})")
 
 
 def _unpack_message(wanted: int, given: int, *, dict: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator as operators
 from collections.abc import Callable, Sequence
+from enum import Flag
 
 from pullback.infer.comparisons import Logic, compare_objects, is_constant_union, same_member, same_object
 from pullback.infer.complexes import complex_compare, complex_truth
@@ -12,7 +13,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.dtypes import is_dtype, numpy_dtype
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
-from pullback.infer.enums import as_plain
+from pullback.infer.enums import as_plain, flag_contains
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.numbers import as_number, compare_numbers, python_int
 from pullback.infer.protocols import object_truth
@@ -40,6 +41,7 @@ from pullback.types import (
     NoneType,
     Number,
     Range,
+    Record,
     Ref,
     Str,
     Text,
@@ -108,6 +110,8 @@ def _truth(cx: Frame, av: AV) -> AV:
             return found
         case Range():
             return AV(WEAK_BOOL, (cx.e("gt", av.values[1], cx.e.integer(0)),))
+        case Member(Flag() as value):
+            return constant(bool(value))
         case Closure() | Builtin() | Module() | Transformed() | BoxedFunction() | Class() | Member():
             return constant(True)
         case Array():
@@ -163,6 +167,8 @@ def _compare(cx: Frame, operator: str, a: AV, b: AV) -> AV:
         return constant(result is (operator == "=="))
     if (found := compare_objects(cx, operator, a, b, _LOGIC)) is not None:
         return found
+    if isinstance(a.type, Record) or isinstance(b.type, Record):
+        return HANDLERS["record.compare"](cx, [AV(Str(operator)), a, b], {})
     a, b = as_number(cx, as_plain(cx, a)), as_number(cx, as_plain(cx, b))
     match a.type, b.type:
         case Number(), Number():
@@ -257,7 +263,7 @@ def _both(cx: Frame, a: AV, b: AV) -> AV:
 def _contains(cx: Frame, container: AV, item: AV) -> AV:
     if isinstance(container.type, Union):
         return dispatch(cx, [container], lambda cx, operands: _contains(cx, operands[0], item))
-    if isinstance(container.type, Str | Text) and isinstance(item.type, Union):
+    if isinstance(container.type, Str | Text | Member) and isinstance(item.type, Union):
         return dispatch(cx, [item], lambda cx, operands: _contains(cx, container, operands[0]))
     if isinstance(container.type, Dict):
         if not isinstance(item.type, Str):
@@ -268,6 +274,8 @@ def _contains(cx: Frame, container: AV, item: AV) -> AV:
         return truth(cx, found)
     if isinstance(container.type, Str | Text) and isinstance(item.type, Str | Text):
         return contains_text(cx, container, item)
+    if (held := flag_contains(container, item)) is not None:
+        return constant(held)
     if isinstance(container.type, Range | Iterator):
         return _contains_in_steps(cx, container, item)
     if not isinstance(container.type, Tuple | List):

@@ -33,6 +33,7 @@ from pullback.types import (
     Machine,
     Never,
     Number,
+    Record,
     Ref,
     Scalar,
     Shadowed,
@@ -78,7 +79,7 @@ class AV:
 
 def items_of(av: AV) -> list[AV]:
     """The items of a fixed structure, each with its own machine values."""
-    assert isinstance(av.type, Tuple | List | Dict | Iterator | Slice | Closure)
+    assert isinstance(av.type, Tuple | List | Dict | Iterator | Slice | Closure | Record)
     parts = {Iterator: "parts", Slice: "parts", Closure: "captured"}.get(type(av.type), "items")
     items: list[AV] = []
     position = 0
@@ -157,6 +158,8 @@ def coerce(e: Emitter, av: AV, target: Type) -> AV:
         case List(), List(inner) if len(source.items) == len(inner):
             return _structure(e, av, target, inner)
         case Dict(), Dict(_, inner):
+            return _structure(e, av, target, inner)
+        case Record(), Record(_, inner):
             return _structure(e, av, target, inner)
         case (Slice(), Slice(inner)) | (Iterator(), Iterator(_, inner)) | (Closure(), Closure(_, inner, _)):
             return _structure(e, av, target, inner)

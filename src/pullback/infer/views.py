@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
-from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL, known_ones
+from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL, WEAK_INT, known_ones
 from pullback.infer.numbers import as_number, python_int
 from pullback.infer.static import static_items
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Ref, Slice, Tuple, show
+from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Ref, Slice, Tuple, Union, show
 
 __all__ = [
     "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "holds_scalar_arrays",
@@ -43,7 +44,9 @@ def array_of(
 
 
 def integer(cx: Frame, index: AV) -> Value:
-    """An index as a machine int."""
+    """An index as a machine int; Python's and NumPy's ints may take turns."""
+    if isinstance(index.type, Union):
+        return dispatch(cx, [index], lambda cx, one: AV(WEAK_INT, (integer(cx, one[0]),))).value
     index = as_number(cx, index)
     if not isinstance(index.type, Number) or index.type.dtype.is_float:
         help = "convert with int(...)" if isinstance(index.type, Number) else ""

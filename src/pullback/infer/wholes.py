@@ -80,26 +80,29 @@ def _baked(cx: Frame, builder: Builder, av: AV, param: Value) -> Value:
 
 
 def with_shadows(cx: Frame, code: Code, count: int) -> Code:
-    """An operation as a whole on arrays with shadows: of the arrays as they are when it runs."""
+    """An operation as a whole on arrays with shadows: of the arrays as they are when it runs.
+
+    In a further derivative it is once more an operation on arrays with shadows.
+    """
     key = ("with shadows", code)
     if key in cx.session.codes:
         return cx.session.codes[key]
     params = [Value(None, f"x{i}") for i in range(count)]
     builder = Builder(Block(params), cx.span)
+    made_of_both = preset(cx, key, code.untyped, builder.block)
 
     def emit(name: str, operands: Sequence[Value] = (), /, **attrs: object) -> Value:
         return builder.append_untyped(get(f"py.{name}"), operands, attrs=attrs).result
 
     bare = [emit("primal", [v]) for v in params]
-    found = emit("apply", bare, code=code)
+    found = emit("apply", bare, code=made_of_both)
     builder.append_untyped(get("py.fresh"), [found, *bare], results=0)
     made = emit("dressed", [found])
     captured = [*(emit("copied", [v]) for v in bare), *(emit("shadows", [v]) for v in params), emit("shadows", [made])]
     undo = _undoing(cx, code, count)
     closure = emit("closure", captured, function=undo)
-    primal = function(code.name, params, Builder(Block(params)), [])
     builder.block.results = [emit("tuple", [made, closure])]
-    return preset(cx, key, primal, builder.block)
+    return made_of_both
 
 
 def _undoing(cx: Frame, code: Code, count: int) -> Function:

@@ -6,14 +6,14 @@
 
     z = array_zeros n; elementwise outputs=(inc) (n, x -> z)     ->    z = elementwise outputs=(new) (n, x)
 
-A producer that writes nothing but the array its only reader takes moves into the reader, also where the reader's
+A producer that writes nothing but arrays that its only reader takes moves into the reader, also where the reader's
 space is wider because another operand decides it at run time: the elements are the same.  Ops move down past others
 only where no write in between touches what they read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pullback.analysis.effects import CALLS, VIEWS, elementwise_inputs, elementwise_targets, is_reference
 from pullback.analysis.overlap import Overlap
@@ -182,12 +182,14 @@ class Fuser:
         return None
 
     def candidate(self, block: Block, op: Op, position: int, value: Value) -> Op | None:
-        """What makes an input, if it may run where the op stands and nobody else wants its result."""
+        """What makes an input, if it may run where the op stands and nobody else wants its results."""
         made = self.maker.get(value)
-        if made is None or made.name != "elementwise" or made is op or _outputs(made) != ("new",):
+        if made is None or made.name != "elementwise" or made is op or set(_outputs(made)) != {"new"}:
             return None
-        own = elementwise_inputs(op).count(value)
-        if self.count.get(value, 0) != own or made not in block.ops[:position]:
+        inputs = elementwise_inputs(op)
+        if any(self.count.get(result, 0) != inputs.count(result) for result in made.results):
+            return None
+        if made not in block.ops[:position]:
             return None
         between = block.ops[block.ops.index(made) + 1 : position]
         if not self.same_space(made, op, between) or self.too_big(made, op):
@@ -244,19 +246,20 @@ class Fuser:
         params = [Value(param.type, param.name) for param in source.params]
         mapping.update(zip(source.params, params, strict=True))
         copies = clone_ops(source.ops, mapping)
-        (yielded,) = source.results
-        self.splice(op, made.result, mapping.get(yielded, yielded), params, elementwise_inputs(made), copies)
+        pairs = zip(made.results, source.results, strict=True)
+        produced = {result: mapping.get(yielded, yielded) for result, yielded in pairs}
+        self.splice(op, produced, params, elementwise_inputs(made), copies)
         self.merge_inputs(op)
 
     def splice(
-        self, op: Op, value: Value, produced: Value, params: list[Value], inputs: list[Value], ops: Sequence[Op]
+        self, op: Op, produced: Mapping[Value, Value], params: list[Value], inputs: list[Value], ops: Sequence[Op]
     ) -> None:
-        """Let the block compute an input itself, as `produced`, by these ops from these inputs."""
+        """Let the block compute inputs itself, each as what it is in `produced`, by these ops from these inputs."""
         (body,) = op.blocks
         rename: dict[Value, Value] = {}
         for param, operand in zip(body.params, elementwise_inputs(op), strict=True):
-            if operand is value:
-                rename[param] = produced
+            if operand in produced:
+                rename[param] = produced[operand]
             else:
                 params.append(param)
                 inputs.append(operand)

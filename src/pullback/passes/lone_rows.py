@@ -12,10 +12,10 @@ in them are values.  A row with one name may be written anywhere.  None, a place
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from pullback.analysis.cells import TABLE_WRITES, Cells, CellWrites, column_of
+from pullback.analysis.cells import TABLE_WRITES, Cells, cell_writes, column_of
 from pullback.analysis.effects import carried
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.types import I64, Buffer, Machine, Table
@@ -43,9 +43,9 @@ class LoneRows:
     from outside a structured op, with the numbers of their cells, that something inside writes.
     """
 
-    def __init__(self, function: Function, program: Program, callees: Mapping[str, CellWrites]) -> None:
+    def __init__(self, function: Function, program: Program) -> None:
+        self._function, self._program = function, program
         self._layouts = program.layouts
-        self._first = Cells(function, callees).first
         self.constants: dict[Value, int] = {}
         self.made: dict[Value, Op] = {}
         self.offset: dict[Value, tuple[Value, int]] = {}
@@ -60,6 +60,12 @@ class LoneRows:
             self._walk(function.body, [])
             for value in function.body.results:
                 self._spoil(value)
+
+    @cached_property
+    def _first(self) -> set[Op]:
+        """The writes that only fill new rows: asked for few functions, and costs a look at all that they call."""
+        called = [str(op.attrs["callee"]) for op in self._function.body.walk() if "callee" in op.attrs]
+        return Cells(self._function, cell_writes(self._program, called)).first
 
     def any(self) -> bool:
         return any(self.cells(row) is not None for row in self.made)

@@ -14,7 +14,6 @@ that was known to it alone goes in the next round.
 
 from __future__ import annotations
 
-from pullback.analysis.cells import CellWrites, cell_writes
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.passes.lone_rows import LoneRows
 from pullback.prims.base import Emitter
@@ -27,14 +26,10 @@ ROUNDS = 6
 
 def run(function: Function, program: Program) -> None:
     """Promote the lone rows of the function."""
-    callees: dict[str, CellWrites] | None = None
     for _ in range(ROUNDS):
         if not any(op.name == "table_rows" for op in function.body.walk()):
             return
-        if callees is None:
-            called = [str(op.attrs["callee"]) for op in function.body.walk() if "callee" in op.attrs]
-            callees = cell_writes(program, called)
-        rows = LoneRows(function, program, callees)
+        rows = LoneRows(function, program)
         if not rows.any():
             return
         _Promoter(rows).function(function)

@@ -16,8 +16,9 @@ are garbage at its end.  The same is asked of records.  It belongs at the end: a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
-from pullback.analysis.cells import cell_writes
+from pullback.analysis.cells import CellWrites, cell_writes
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import defined, uses
 from pullback.prims.base import Emitter
@@ -33,9 +34,21 @@ def run(function: Function, program: Program) -> None:
     """Cut back the tables, and the records, at the end of every trip that allows it; outer loops first."""
     loops = [op for op in function.body.walk() if op.name in ("for", "while")]
     if any(_makes_garbage(op) for loop in loops for op in loop.blocks[-1].walk()):
-        facts = _Facts(program)
+        facts = _Facts(function, program)
         for op in loops:
             _Trip(facts, op.blocks[-1]).release(op)
+
+
+def _reached(function: Function, program: Program) -> dict[str, Block]:
+    """The bodies of all functions that this one calls, and they."""
+    found: dict[str, Block] = {}
+    waiting = [function.body]
+    while waiting:
+        called = dict.fromkeys(str(op.attrs["callee"]) for op in waiting.pop().walk() if op.name == "call")
+        new = {name: program.functions[name].body for name in called if name in program.functions and name not in found}
+        found |= new
+        waiting += new.values()
+    return dict(reversed(found.items()))  # callees come first
 
 
 def _makes_garbage(op: Op) -> bool:
@@ -48,24 +61,30 @@ def _makes_garbage(op: Op) -> bool:
 class _Facts:
     """What functions do: the tables among their parameters that they let grow, and those with numbers rewritten."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, function: Function, program: Program) -> None:
         self.program = program
-        self._cells = cell_writes(program)
-        self._grown: dict[str, set[int]] = {name: set() for name in program.functions}
-        self._records = dict.fromkeys(program.functions, False)
-        self._counted = dict.fromkeys(program.functions, False)
+        self._called = _reached(function, program)
+        self._grown: dict[str, set[int]] = {name: set() for name in self._called}
+        self._records = dict.fromkeys(self._called, False)
+        self._counted = dict.fromkeys(self._called, False)
         changed = True
         while changed:
-            changed = False
-            for name, function in program.functions.items():
-                number = {v: i for i, v in enumerate(function.body.params)}
-                found = {number[v] for v in self.grown(function.body) if v in number}
-                records, counted = (
-                    any(map(test, function.body.walk())) for test in (self.makes_records, self.counts_rows)
-                )
-                before = self._grown[name], self._records[name], self._counted[name]
-                changed = changed or before != (found, records, counted)
-                self._grown[name], self._records[name], self._counted[name] = found, records, counted
+            learnt = [self._learn(name, block) for name, block in self._called.items()]
+            changed = any(learnt)
+
+    def _learn(self, name: str, body: Block) -> bool:
+        """Look at a function again; did that say anything new."""
+        number = {v: i for i, v in enumerate(body.params)}
+        found = {number[v] for v in self.grown(body) if v in number}
+        records = any(map(self.makes_records, body.walk()))
+        counted = any(map(self.counts_rows, body.walk()))
+        before = self._grown[name], self._records[name], self._counted[name]
+        self._grown[name], self._records[name], self._counted[name] = found, records, counted
+        return before != (found, records, counted)
+
+    @cached_property
+    def _cells(self) -> dict[str, CellWrites]:
+        return cell_writes(self.program, self._called)
 
     def grown(self, block: Block) -> dict[Value, None]:
         """The tables that get rows in the block."""

@@ -96,7 +96,7 @@ class _Rows(Fuser):
         mapping.update(zip(source.params, params, strict=True))
         copies = clone_ops(source.ops, mapping)
         yielded = dict(zip(_kinds(made), (mapping.get(v, v) for v in source.results), strict=True))
-        self.splice(op, made.result, yielded["new"], params, elementwise_inputs(made), copies)
+        self.splice(op, {made.result: yielded["new"]}, params, elementwise_inputs(made), copies)
         rows = list(zip(_kinds(op), self.places(op), op.blocks[0].results, strict=True))
         (target,) = elementwise_targets(made)
         self.rebuild(op, elementwise_inputs(op), [*rows, ("set", target, yielded["set"])])
@@ -117,7 +117,8 @@ class _Rows(Fuser):
                 rounds[i] = next(n for n in range(len(kinds)) if n not in taken)
         last = max(rounds)
         if last:
-            op.attrs["rounds"] = tuple(last if kind == "set" else n for kind, n in zip(kinds, rounds, strict=True))
+            turns = [last if kind == "set" else _turn(n, last) for kind, n in zip(kinds, rounds, strict=True)]
+            op.attrs["rounds"] = tuple(turns)
 
     def may_take_turns(self, op: Op) -> bool:
         """Every round reads the inputs as they were, so what is added to is no input; what is set comes last."""
@@ -126,6 +127,17 @@ class _Rows(Fuser):
             return False
         cleared = [i for i, (kind, _) in enumerate(written) if kind == "set"]
         return not any(i != j and self.meet(written[i][1], v) for i in cleared for j, (_, v) in enumerate(written))
+
+
+def _turn(number: int, last: int) -> int:
+    """The later half of the rounds 0 .. last in turn with the earlier half: 1 3 0 2 4.
+
+    Neighbours mostly add to one row, whose elements would be read while they are still on their way to the cache.
+    """
+    if last == 1:
+        return number
+    half = (last + 1) // 2
+    return 2 * number + 1 if number < half else 2 * (number - half)
 
 
 def _kinds(op: Op) -> tuple[str, ...]:

@@ -225,6 +225,7 @@ class _Made:
         rows, outermost = shelf
         inside = shelves.inside(outermost)
         if self.outside(e, sizes, inside) and all(_can_follow(shelves, put, self.result, inside) for put in puts):
+            rows = e("maximum", rows, e.integer(0))  # of range(3, n) there may be fewer than no trips
             table = e("array_empty", rows, *sizes, dtype=_dtype(self.result))
             shelves.before(outermost, e.block.ops)
             for put in puts:

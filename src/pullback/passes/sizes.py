@@ -6,17 +6,19 @@
       ...; yield v1, u1                                         ...; yield v1, u1
 
 Found as the largest set of assumptions "this carried array has the sizes of the one it starts from" that every trip
-keeps; sizes are values defined outside the loop, where they are asked for if nothing has done so.
+keeps; sizes are values defined outside the loop, where they are asked for if nothing has done so.  What is taken out of
+a buffer has the sizes of all that has been put there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pullback.ir.node import Block, Function, Op, Program, Value
-from pullback.ir.walk import substitute
+from pullback.ir.walk import substitute, uses
 from pullback.prims.base import get
-from pullback.types import I64, ArrayRef
+from pullback.types import I64, ArrayRef, Buffer
 
 __all__ = ["run"]
 
@@ -30,11 +32,29 @@ def run(function: Function, program: Program) -> None:
         for op in function.body.walk()
     )
     if carries:
-        _Sizes().function(function)
+        _Sizes(_Buffers(function)).function(function)
+
+
+class _Buffers:
+    """Buffers that nothing but puts, gets and frees refers to, and the values that every block sees."""
+
+    def __init__(self, function: Function) -> None:
+        self.everywhere = {*function.body.params, *(v for op in function.body.ops for v in op.results)}
+        count = uses(function.body)
+        accesses: dict[Value, list[Op]] = {}
+        for op in function.body.walk():
+            if op.name in ("buffer_put", "buffer_get", "free") and isinstance(op.operands[0].type, Buffer):
+                accesses.setdefault(op.operands[0], []).append(op)
+        self.puts = {
+            buffer: {op for op in ops if op.name == "buffer_put"}
+            for buffer, ops in accesses.items() if len(ops) == count[buffer]
+        }  # fmt: skip
 
 
 class _Sizes:
-    def __init__(self) -> None:
+    def __init__(self, buffers: _Buffers) -> None:
+        self.buffers = buffers
+        self.stored: dict[Op, Sizes] = {}  # the sizes of what was put into buffers
         self.known: dict[Value, Sizes] = {}
         self.size_of: dict[tuple[Value, int], Value] = {}  # the first array_size of an array's axis
         self.mapping: dict[Value, Value] = {}
@@ -85,6 +105,9 @@ class _Sizes:
             else:
                 self.size_of.setdefault((op.operands[0], axis), op.result)
             return
+        if op.name == "buffer_put" and isinstance(op.operands[2].type, ArrayRef):
+            everywhere = self.buffers.everywhere
+            self.stored[op] = tuple(s if s in everywhere else None for s in self.sizes(op.operands[2]))
         for value in op.results:
             sizes = self.made(op, value)
             if sizes is not None:
@@ -113,7 +136,16 @@ class _Sizes:
                 sizes, perm = list(self.sizes(op.operands[0])), op.attrs["perm"]
                 assert isinstance(perm, tuple)
                 return tuple(sizes[axis] for axis in perm)
+            case "buffer_get":
+                return self.taken(op.operands[0])
         return None
+
+    def taken(self, buffer: Value) -> Sizes | None:
+        """What all that is ever put into a buffer has in common, once that is known."""
+        puts = self.buffers.puts.get(buffer)
+        if not puts or not all(put in self.stored for put in puts):
+            return None
+        return reduce(_agree, (self.stored[put] for put in puts))
 
     def sizes(self, value: Value) -> Sizes:
         assert isinstance(value.type, ArrayRef)
@@ -133,8 +165,9 @@ class _Sizes:
         places = [i for i, v in enumerate(starts) if isinstance(v.type, ArrayRef)]
         assumed: dict[int, Sizes] = {i: self.sizes(starts[i]) for i in places}
         while True:
-            trial = _Sizes()
+            trial = _Sizes(self.buffers)
             trial.known, trial.size_of, trial.mapping = dict(self.known), dict(self.size_of), dict(self.mapping)
+            trial.stored = dict(self.stored)
             for row in params:
                 for i in places:
                     trial.known[row[i]] = assumed[i]
@@ -144,7 +177,7 @@ class _Sizes:
             if kept == assumed:
                 break
             assumed = kept
-        self.mapping = trial.mapping
+        self.mapping, self.stored = trial.mapping, trial.stored
         for row in (*params, op.results):
             for i in places:
                 self.known[row[i]] = assumed[i]

@@ -51,7 +51,7 @@ class _Versions(Fuser):
         found: list[Op] = []
         for value in dict.fromkeys(elementwise_inputs(op)):
             made = self.candidate(block, op, position, value)
-            if made is not None:
+            if made is not None and made not in found:
                 found.append(made)
         return found
 

@@ -8,6 +8,7 @@ from pullback.prims import (
     data,
     elementary,
     lapack,
+    ordering,
     python,
     raising,
     scalar,
@@ -19,5 +20,5 @@ from pullback.prims.base import REGISTRY, Emitter, Prim, get
 
 __all__ = [
     "REGISTRY", "Emitter", "Prim", "array", "backward", "budget", "control", "data", "elementary", "get",
-    "lapack", "python", "raising", "scalar", "special", "table", "text",
+    "lapack", "ordering", "python", "raising", "scalar", "special", "table", "text",
 ]  # fmt: skip

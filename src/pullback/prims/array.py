@@ -20,7 +20,7 @@
                                                    a copy broadcast to the sizes; see `passes.reshapes`
     v = view_diagonal(a)                           the main diagonal of the last two axes, as the last axis
     v = view_relax(a)                              the same array, its type no longer says that it is contiguous
-    p = array_overlap(a, b)                        bool: may they share memory (their address ranges meet)
+    p = array_overlap(a, b)                        bool: may they share memory; `ranges`: do their addresses meet
     p = array_same(a, b)                           bool: do they share their first element's address
 
     r... = elementwise{rank, outputs, targets}(size_0..size_{rank-1}, inputs..., targets...) { block }
@@ -214,7 +214,7 @@ PRIMS = tuple(
              effects=_READ_ALLOCATE),
         Prim(name="array_contiguous", doc="is contiguous", infer=_same),
         Prim(name="array_fits", doc="can have this shape", infer=_fits),
-        Prim(name="array_overlap", doc="address ranges meet", infer=_same),
+        Prim(name="array_overlap", doc="may they share memory", infer=_same),
         Prim(name="array_same", doc="same first address", infer=_same),
         Prim(name="elementwise", doc="one pass over an index space", infer=_stated, derivative=_STRUCTURAL,
              effects=frozenset({"read", "write", "allocate"})),

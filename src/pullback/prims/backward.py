@@ -23,7 +23,8 @@
     f = py.function_of{code}()                     a function without captured values
     g = py.derived{code, of}(captures...)          a function with a backpropagator: g(x) is the pair
     v = py.prim{..., memory: (heap, path)}(row, ...)     the same on a table or one of its twins (`ad.stored`)
-    py.twins{path, zero}() where twins of zeros are made, or (zero) cleared
+    py.twins{path, zero}() where twins of zeros are made, or (zero) cleared; py.twins{path, mirrors}() where mirrors are
+    s = py.sought(a, s)    the shadow of an array a that a cell held, zeros where none was stored
     y = py.stepped{loop}(x)                        what a loop steps through: a list of what a generator gives, or x
     In programs that write to arrays these are pairs of the array and its shadow (`infer.shadowed`, `ad.arrays`):
     p = py.primal(a)       s = py.shadow(a)        a = py.shadowed(p, s)
@@ -59,7 +60,7 @@ NAMES = (
     "filled", "seed", "gradient_like", "cotangent", "flat", "regrouped", "flat_sensitivity", "regrouped_sensitivity",
     "function_of", "apply", "derived", "arity", "kept", "twins", "as_made",
     "stepped", "push", "primal", "shadow", "shadowed", "dressed", "shadows", "increased", "cleared", "numbers",
-    "copied", "bare", "fresh", "statement",
+    "copied", "bare", "fresh", "statement", "sought",
 )  # fmt: skip
 
 

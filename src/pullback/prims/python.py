@@ -16,6 +16,7 @@ The front end makes only these and the structured ops; inference consumes them. 
     py.setitem(x, index, value)                        x[index] = value
     py.inplace_item{operator}(x, index, old, value)    x[index] operator= value; old = x[index], read before value
     v = py.call{keywords}(f, args...)                  keywords: names of the trailing operands, a tuple of str
+                                                       {bound}: an operand for each parameter, in turn
     v = py.tuple(items...)   v = py.list(items...)   v = py.dict{keys}(items...)
     v... = py.unpack{count}(x)
     v... = py.unpack_star{before, after}(x)            before + 1 + after results, the middle one a list

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import gc
 import types as python_types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from pullback.runtime.fixed import Path, fixed_leaves
+from pullback.runtime.fixed import Path, fixed_leaves, references
 from pullback.runtime.layout import NUMPY_SCALARS
+from pullback.runtime.structured import record_type, unsupported
 from pullback.types import (
     NONE,
     Array,
@@ -149,7 +150,17 @@ class Boundary:
     def numbers(self) -> tuple[tuple[int, Path, int], ...]:
         """The numbers that the code is made for: of which parameter, where in it, and which."""
         params = enumerate(self.params)
-        return tuple((i, path, leaf.value) for i, type_ in params for path, leaf, _ in fixed_leaves(type_))
+        return tuple((i, path, number) for i, type_ in params for path, number in self._numbers_in(type_, (), set()))
+
+    def _numbers_in(self, type_: Type, path: Path, seen: set[int]) -> Iterator[tuple[Path, int]]:
+        """Those in a value, also in the fields of objects that it refers to; of each heap on one way."""
+        yield from (((*path, *inner), leaf.value) for inner, leaf, _ in fixed_leaves(type_))
+        for inner, part in references(type_):
+            number = self.heap_of(part)
+            if number not in seen and self.heaps[number].kind == "object":
+                seen.add(number)
+                for name, kept in self.heaps[number].fields:
+                    yield from self._numbers_in(kept, (*path, *inner, name), seen)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -316,6 +327,8 @@ def _container(value: object, resolve: Resolve | None, where: str, depth: int) -
 
 
 def _array(value: np.ndarray, where: str) -> Type:
+    if value.dtype.names is not None:
+        return _structured(value, where)
     element = _ELEMENTS.get(value.dtype) or _COMPLEX_ELEMENTS.get(value.dtype)
     if element is None:
         reason, help = _conversion(value.dtype, where)
@@ -329,12 +342,23 @@ def _array(value: np.ndarray, where: str) -> Type:
     return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable, ones)
 
 
+def _structured(value: np.ndarray, where: str) -> Type:
+    if reason := unsupported(value.dtype):
+        fields = {name: value.dtype.fields[name][0] for name in value.dtype.names}  # type: ignore[index, union-attr]
+        known = [name for name, field in fields.items() if not unsupported(np.dtype([(name, field)]))]
+        help = f"pass the fields that are numbers: {where}[{known}]" if 0 < len(known) < len(fields) else ""
+        help = help or "pass what is needed of it as arrays of numbers"
+        raise Unsupported(where, f"a structured array whose {reason}", help)
+    ones = tuple(size == 1 for size in value.shape)
+    return record_type(value.dtype, value.ndim, ones, readonly=not value.flags.writeable)
+
+
 def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:
     """Why an array (or scalar) `x` of a dtype is not taken, to follow its description, and what to write."""
     if not dtype.isnative and dtype.newbyteorder("=") in _ELEMENTS:
         return ", whose bytes are swapped", f'write {x}.astype({x}.dtype.newbyteorder("="))'
     if dtype.names:
-        return "", f"pass its fields one by one, {x}['name']"
+        return ", one record of a structured array", "pass the array and where it stands, or an array of one record"
     if dtype.kind == "c":
         return ", not complex64 or complex128", f"pass {x}.real and {x}.imag"
     if dtype.kind == "f":
@@ -359,6 +383,8 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
             return f"of class {name}, a subclass of {base.__name__}", f"write {base.__name__}({x})"
     if any(hasattr(kind, mark) for mark in ("__array__", "__dlpack__", "__array_interface__")):
         return f"of class {name}, an array of another library", f"write np.asarray({x})"
+    if name.startswith("numpy.random.") and kind.__name__ == "Generator":
+        return "a random generator, known only among the arguments of a call", f"pass {x}, or what holds it, as one"
     if isinstance(value, range):
         return "a range", f"pass its bounds, or list({x})"
     if isinstance(value, set | frozenset):

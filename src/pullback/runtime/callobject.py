@@ -160,6 +160,7 @@ class CallObject(_Base):  # type: ignore[misc]
     """
 
     __wrapped__: Callable[..., object]
+    translates = False  # its code hands out random generators
 
     def __init__(
         self,
@@ -238,7 +239,7 @@ class CallObject(_Base):  # type: ignore[misc]
                 if result is not MISS:
                     return result
             keywords = {}
-        if not keywords and generators.needed(values):
+        if not keywords and (self.translates or generators.needed(values)):
             return generators.call(self._with_states, values)
         if not keywords and twins.needed(values):
             return twins.call(self._call_or_specialise, values)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from pullback.types import (
     Closure,
     Dict,
@@ -18,6 +20,7 @@ from pullback.types import (
     List,
     Number,
     Range,
+    Ref,
     Slice,
     Transformed,
     Tuple,
@@ -27,12 +30,12 @@ from pullback.types import (
 )  # fmt: skip
 from pullback.types import Iterator as LazyIterator
 
-__all__ = ["Path", "fix", "fixed_leaves", "is_static", "leaves", "loose", "slot_at", "value_at"]
+__all__ = ["Path", "fix", "fixed_leaves", "is_static", "leaves", "loose", "references", "slot_at", "value_at"]
 
 _INT = Number(DType.I64)
 
-Path = tuple[int, ...]
-"""The way to a part of a structure, by position."""
+Path = tuple[int | str, ...]
+"""The way to a part of a structure, by position, or of an object by the name of the field."""
 
 
 def _parts(type_: Type) -> tuple[Type, ...]:
@@ -88,6 +91,14 @@ def fixed_leaves(type_: Type) -> Iterator[tuple[Path, Fixed, int]]:
             yield path, leaf, slot
 
 
+def references(type_: Type, path: Path = ()) -> Iterator[tuple[Path, Ref]]:
+    """The references in a structure, and where."""
+    if isinstance(type_, Ref):
+        yield path, type_
+    for position, part in enumerate(_parts(type_)):
+        yield from references(part, (*path, position))
+
+
 def slot_at(type_: Type, path: Path) -> int | None:
     """The slot of the int or bool at a place; None if there is none there."""
     return next((slot for found, _, slot in leaves(type_) if found == path), None)
@@ -119,12 +130,12 @@ def loose(type_: Type) -> Type:
 
 
 def value_at(value: object, path: Path) -> int | None:
-    """The int or bool at a place in a Python object of a type with one there."""
+    """The int or bool at a place in a Python object; None if there is none (there was one in another call)."""
     for position in path:
-        if isinstance(value, dict):
-            value = list(value.values())[position]
-        elif isinstance(value, tuple | list):
-            value = value[position]
+        if isinstance(position, str):
+            value = getattr(value, position, None)
+        elif isinstance(value, dict | tuple | list) and position < len(value):
+            value = list(value.values())[position] if isinstance(value, dict) else value[position]
         else:
             return None
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return int(value) if isinstance(value, int | np.integer | np.bool_) else None

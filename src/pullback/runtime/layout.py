@@ -22,10 +22,10 @@ from pullback.types import DType
 
 __all__ = [
     "ALIGNED", "ARRAY_DATA", "ARRAY_DESCR", "ARRAY_FLAGS", "ARRAY_RANK", "ARRAY_SIZES", "ARRAY_STRIDES", "CELL_CONTENT",
-    "COMPLEX_SCALARS", "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER", "LENGTH",
-    "LIST_ITEMS", "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE", "OBJECT_TYPE",
-    "SET_FILL", "SET_FINGER", "SET_MASK", "SET_TABLE", "SET_USED", "TUPLE_ITEMS", "TYPE_FLAGS", "WRITEABLE",
-    "numpy_type_numbers", "verify",
+    "COMPLEX_SCALARS", "C_CONTIGUOUS", "DESCR_BYTEORDER", "DESCR_ITEM", "DESCR_TYPE_NUMBER", "FLOAT_VALUE", "HEADER",
+    "LENGTH", "LIST_ITEMS", "METHOD_FUNCTION", "METHOD_SELF", "METHOD_VECTORCALL", "NUMPY_SCALARS", "NUMPY_VALUE",
+    "OBJECT_TYPE", "SET_FILL", "SET_FINGER", "SET_MASK", "SET_TABLE", "SET_USED", "TUPLE_ITEMS", "TYPE_FLAGS",
+    "WRITEABLE", "numpy_type_numbers", "verify",
 ]  # fmt: skip
 
 HEADER = object.__basicsize__
@@ -41,6 +41,7 @@ METHOD_FUNCTION, METHOD_SELF, METHOD_VECTORCALL = HEADER, HEADER + 8, HEADER + 2
 ARRAY_DATA, ARRAY_RANK, ARRAY_SIZES, ARRAY_STRIDES = HEADER, HEADER + 8, HEADER + 16, HEADER + 24
 ARRAY_DESCR, ARRAY_FLAGS = HEADER + 40, HEADER + 48
 DESCR_BYTEORDER, DESCR_TYPE_NUMBER = HEADER + 10, HEADER + 12
+DESCR_ITEM = HEADER + (16 if np.__version__.startswith("1.") else 24)  # bytes of an element; the lower half, from 2.0
 TYPE_VECTORCALL_OFFSET, TYPE_FLAGS = HEADER + 40, HEADER + 152
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
@@ -90,6 +91,7 @@ def _array_faults() -> list[str]:
         "descr": (_word(at + ARRAY_DESCR), descr),
         "flags": (ctypes.c_int.from_address(at + ARRAY_FLAGS).value, array.flags.num),
         "type number": (ctypes.c_int.from_address(descr + DESCR_TYPE_NUMBER).value, array.dtype.num),
+        "item size": (ctypes.c_int.from_address(descr + DESCR_ITEM).value, array.dtype.itemsize),
         "byte order": (_bits(descr + DESCR_BYTEORDER, 1), b"="),
     }
     return [f"ndarray {name}" for name, (found, known) in facts.items() if found != known]

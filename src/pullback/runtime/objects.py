@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import lru_cache
-from types import MemberDescriptorType
+from types import ClassMethodDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 
 import numpy as np
 
@@ -23,6 +23,7 @@ _NUMBERS = (int, float, complex, Enum, np.generic, np.ndarray)
 _DATA = (*_NUMBERS, str, bytes, tuple, list, dict, set, frozenset, BaseException)
 _OWN = ("pullback", "numpy", "functools", "builtins")
 _HEAP_TYPE = 1 << 9
+_NATIVE = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 _FOREIGN = ("__array__", "__dlpack__", "__array_interface__", "__getattr__")  # arrays of other libraries, and stand-ins
 
 
@@ -36,9 +37,15 @@ def _is_plain_class(kind: type) -> bool:
     if kind.__module__ == "builtins" or kind.__module__.startswith("_cython") or issubclass(kind, (type, *_DATA)):
         return False
     bases = [base for base in kind.__mro__ if base is not object]
-    written = all(base.__flags__ & _HEAP_TYPE and _is_written(base.__module__) for base in bases)
+    written = all(_is_written(base.__module__) and not _is_native(base) for base in bases)
     plain = not any(hasattr(kind, mark) for mark in _FOREIGN)
     return written and plain and kind.__getattribute__ is object.__getattribute__
+
+
+def _is_native(kind: type) -> bool:
+    """Is the class written in C: it has methods of its own that are, or no room for others."""
+    own = (member for member in vars(kind).values() if getattr(member, "__objclass__", None) is kind)
+    return not kind.__flags__ & _HEAP_TYPE or any(isinstance(member, _NATIVE) for member in own)
 
 
 def _is_written(module: str) -> bool:

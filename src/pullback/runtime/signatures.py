@@ -4,6 +4,7 @@
     describe(np.ones((3, 1)))        float64[:, 1]             sizes do not count, but whether they are 1 does
     describe(1, fixed=[()])          int 1                     code that is made for this number
     describe({"w": a, "b": 0.5})     {'w': float64[:, :], 'b': float}
+    describe(layer, fixed=[("axis",)])      Layer(axis=int 1)
 
     why(("x", "n"), [("float", "int")], ("float64[:]", "int"))        x: float -> float64[:]
 """
@@ -47,7 +48,12 @@ def describe(value: object, depth: int = _DEPTH, fixed: Collection[Path] = ()) -
             return f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
     if callable(value) and hasattr(value, "__name__"):
         return f"the function {value.__name__}"
-    return type(value).__qualname__
+    names = dict.fromkeys(path[0] for path in fixed if isinstance(path[0], str))
+    parts = (
+        f"{name}={describe(getattr(value, name, None), depth - 1, [path[1:] for path in fixed if path[0] == name])}"
+        for name in names
+    )
+    return f"{type(value).__qualname__}({', '.join(parts)})" if names else type(value).__qualname__
 
 
 def _items(items: Sequence[object], depth: int, fixed: Collection[Path]) -> list[str]:

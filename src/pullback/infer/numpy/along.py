@@ -82,16 +82,19 @@ def scan(
 
 def fold(
     cx: Frame, name: str, value: AV, axes: Sequence[int], dtype: DType, extra: Sequence[AV] = (), *, keep: bool = False,
-    columns: str = "",
+    columns: str = "", dense: bool = False,
 ) -> AV:  # fmt: skip
     """A number for each line along the axes, by a function of the prelude; keep: the axes stay, with size 1.
 
     columns: the function for a whole table (before, line, after), where neighbours in memory lie in different lines.
+    dense: the function has no derivative, and is much faster on elements that lie side by side.
     """
     lines, function = table(cx, value, axes), prelude(cx, f"pullback.{name}")
     assert isinstance(lines.type, Array) and isinstance(value.type, Array)
+    dense = dense and not lines.type.contiguous
     if lines.type.rank == 1:
-        found = call(cx, function, [lines, *extra], {})
+        first = [prelude(cx, "pullback.of_dense"), function] if dense else [function]
+        found = call(cx, first[0], [*first[1:], lines, *extra], {})
         if not keep or cx.dead:
             return found
         fresh = empty(cx, [cx.e.integer(1)] * value.type.rank, dtype)
@@ -102,8 +105,8 @@ def fold(
     if lines.type.rank == 3 and columns:
         call(cx, prelude(cx, f"pullback.{columns}"), [lines, out, *extra], {})
     else:
-        loop = prelude(cx, f"pullback.fold_{'rows' if lines.type.rank == 2 else 'columns'}")
-        call(cx, loop, [function, lines, out, *extra], {})
+        loop = "columns" if lines.type.rank == 3 else "dense" if dense else "rows"
+        call(cx, prelude(cx, f"pullback.fold_{loop}"), [function, lines, out, *extra], {})
     return reshaped(cx, out, kept_sizes(cx, value, axes, keep=keep))
 
 

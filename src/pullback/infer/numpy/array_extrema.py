@@ -10,13 +10,15 @@ derivative both are dead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
+from pullback.infer.numbers import as_number
 from pullback.infer.numpy.along import fold
+from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.values import AV
-from pullback.types import Array, Number, Scalar
+from pullback.types import Array, DType, Number, Scalar
 
 __all__ = ["extrema"]
 
@@ -46,7 +48,7 @@ def _best(cx: Frame, kind: str, value: AV, axes: Sequence[int], extra: Sequence[
     word, suffix = _WORDS[kind], "_from" if extra else ""
     return fold(
         cx, f"{word}_line{suffix}", value, axes, value.type.dtype, extra, keep=len(axes) < value.type.rank,
-        columns=f"{word}_columns{suffix}",
+        columns=f"{word}_columns{suffix}", dense=True,
     )  # fmt: skip
 
 
@@ -75,3 +77,17 @@ def _shared(cx: Frame, value: AV, best: AV, total: Sum) -> AV:
     share = elementwise(cx, [ties], inverse) if isinstance(ties.type, Array) else inverse(cx, [ties])
     parts = total(elementwise(cx, [value, best, share], part))
     return attached(cx, [best, parts]) if isinstance(best.type, Number) else elementwise(cx, [best, parts], attached)
+
+
+def _joined(name: str, of_bools: str) -> Handler:
+    def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        x, y = (as_number(cx, av) for av in given)
+        assert isinstance(x.type, Number)
+        return AV(x.type, (cx.e(of_bools if x.type.dtype is DType.BOOL else name, x.value, y.value),))
+
+    return handler
+
+
+HANDLERS.update({
+    "pullback.larger": _joined("larger", "or_"), "pullback.smaller": _joined("smaller", "and_"),
+})  # fmt: skip

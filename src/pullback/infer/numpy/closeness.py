@@ -132,8 +132,8 @@ def _real_if_close(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         if isinstance(operands[0].type, Complex):
-            label = "whether it is real depends on the data"
-            raise cx.error("np.real_if_close of a complex array is not supported", label, "use np.real")
+            tolerance = {"tol": found["tol"]} if "tol" in found else {}
+            return call(cx, prelude(cx, "pullback.real_if_close"), [operands[0]], tolerance)
         return array_like(cx, operands[0])
 
     return dispatch(cx, [found["a"]], rule)
@@ -166,7 +166,7 @@ def _ndim(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 def _shares_memory(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     a, b = (array_like(cx, av) for av in given[:2])
-    return AV(WEAK_BOOL, (cx.e("array_overlap", a.value, b.value),))
+    return AV(WEAK_BOOL, (cx.e("array_overlap", a.value, b.value, ranges=True),))
 
 
 def _errstate(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

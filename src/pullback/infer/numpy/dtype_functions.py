@@ -16,9 +16,9 @@ from pullback.infer.creation import arguments_of
 from pullback.infer.dtypes import dtype_value, numpy_dtype
 from pullback.infer.engine import Frame
 from pullback.infer.registry import HANDLERS
-from pullback.infer.values import AV
+from pullback.infer.values import AV, items_of
 from pullback.prims.scalar import NUMPY_DTYPES
-from pullback.types import Array, Builtin, Complex, Constant, DType, Number, Str, show
+from pullback.types import Array, Builtin, Complex, Constant, DType, Number, Str, Tuple, show
 
 __all__: list[str] = []
 
@@ -82,7 +82,22 @@ def _kind(cx: Frame, av: AV) -> Any:
     return _asked(cx, av) if not isinstance(av.type, Str) else np.dtype(av.type.value)
 
 
+def _is_dtype(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.isdtype(dtype, kind): the kinds of the array API by name, dtypes, or a tuple of them."""
+    found = arguments_of(cx, "numpy.isdtype", ("dtype", "kind"), given, keywords)
+    kind = found["kind"]
+    wanted = tuple(map(_named_kind, items_of(kind))) if isinstance(kind.type, Tuple) else _named_kind(kind)
+    try:
+        return _answer(bool(np.isdtype(np.dtype(_asked(cx, found["dtype"])), wanted)))
+    except (TypeError, ValueError) as error:
+        raise cx.error(str(error), "NumPy refuses this too", raised=(type(error).__name__, str(error))) from None
+
+
+def _named_kind(av: AV) -> Any:
+    return av.type.value if isinstance(av.type, Str) else numpy_dtype(av.type)
+
+
 HANDLERS.update({
     "numpy.result_type": _result_type, "numpy.promote_types": _promote_types, "numpy.can_cast": _can_cast,
-    "numpy.issubdtype": _is_sub_dtype,
+    "numpy.issubdtype": _is_sub_dtype, "numpy.isdtype": _is_dtype,
 })  # fmt: skip

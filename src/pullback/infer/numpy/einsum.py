@@ -3,6 +3,7 @@
     np.einsum("bij,bjk->bik", a, b)      b stays, j is summed: a stack of matrix products
     np.einsum("ij,ij->", a, b)           one pass over both, without temporary
     np.einsum("ii", a)                   the diagonal, then its sum
+    np.einsum(a, [0, 1], b, [1, 2])      as "AB,BC": numbers stand for letters
 
 Each step takes two operands and leaves the labels that the result or another operand needs.  The pair is taken whose
 result has fewest axes, the first of equals.
@@ -10,6 +11,7 @@ result has fewest axes, the first of equals.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,15 +24,16 @@ from pullback.infer.creation import array_like, cast
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
-from pullback.infer.lattice import WEAK_INT
+from pullback.infer.lattice import ELLIPSIS, WEAK_INT
 from pullback.infer.linear import of_bools
 from pullback.infer.numbers import convert
 from pullback.infer.numpy.axes import expanded, moved, part, rank_of
 from pullback.infer.numpy.contract import contracted, elementwise_of_parts, product_of_parts
 from pullback.infer.registry import HANDLERS
+from pullback.infer.static import static_int, static_items
 from pullback.infer.values import AV
 from pullback.ir.node import Value
-from pullback.types import Array, Complex, DType, Number, Str, Tuple, show
+from pullback.types import Array, Complex, DType, List, Number, Ref, Str, Tuple, show
 
 __all__: list[str] = []
 
@@ -49,11 +52,42 @@ def _einsum(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     if set(keywords) - {"optimize"}:
         raise cx.error(f"np.einsum: {', '.join(keywords)} is not supported",
                        "only optimize= is, and makes no difference")  # fmt: skip
+    if given and not isinstance(given[0].type, Str):
+        given = _in_letters(cx, given)
     if len(given) < 2 or not isinstance(given[0].type, Str):
         raise cx.error("np.einsum takes subscripts and arrays", "the subscripts are a string known while compiling",
                        'write np.einsum("ij,jk->ik", a, b)')  # fmt: skip
     subscripts = given[0].type.value
     return dispatch(cx, given[1:], lambda cx, operands: _sum(cx, subscripts, operands))
+
+
+def _in_letters(cx: Frame, given: Sequence[AV]) -> list[AV]:
+    """Operands that alternate with lists of numbers for their axes, with letters instead."""
+    terms = [_term(cx, av) for av in given[1::2]]
+    arrow = ""
+    if len(given) % 2:
+        terms, arrow = [_term(cx, av) for av in given[1:-1:2]], f"->{_term(cx, given[-1])}"
+    text = f"{','.join(terms)}{arrow}"
+    return [AV(Str(text), (), text), *given[: 2 * len(terms) : 2]]
+
+
+def _term(cx: Frame, av: AV) -> str:
+    if not isinstance(av.type, Tuple | List | Ref):
+        raise cx.error("np.einsum takes subscripts and arrays", f"this is {show(av.type)}",
+                       'write np.einsum("ij,jk->ik", a, b)')  # fmt: skip
+    return "".join("..." if item.type == ELLIPSIS else _letter(cx, item)
+                   for item in static_items(cx, av, "the subscripts"))  # fmt: skip
+
+
+def _letter(cx: Frame, item: AV) -> str:
+    number = static_int(cx, item, "a subscript of einsum")
+    if not 0 <= number < len(_LETTERS):
+        words = "subscript is not within the valid range [0, 52)"
+        raise cx.error(words, f"this is {number}", raised=("ValueError", words))
+    return _LETTERS[number]
+
+
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
 def _sum(cx: Frame, subscripts: str, operands: Sequence[AV]) -> AV:

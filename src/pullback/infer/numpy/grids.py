@@ -18,7 +18,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.fancy import true_places, unraveled
 from pullback.infer.filling import copy, writable
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.numbers import as_number, promote
+from pullback.infer.numbers import as_number
 from pullback.infer.numpy.axes import expanded, is_none, of_array, rank_of, several
 from pullback.infer.numpy.repeats import dtype_in, spread_to, weak
 from pullback.infer.numpy.shapes import flattened
@@ -27,7 +27,7 @@ from pullback.infer.static import static_flag, static_int
 from pullback.infer.values import AV
 from pullback.infer.views import integer
 from pullback.ir.node import Value
-from pullback.types import NONE, Array, Constant, DType, Number, Scalar, Str, show
+from pullback.types import NONE, Array, Constant, DType, List, Number, Scalar, Str, Tuple, show
 
 __all__ = ["placed", "ramp"]
 
@@ -114,22 +114,6 @@ def _fill_diagonal(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
     extra = [AV(Constant(wrap), (), wrap)] if rank_of(av) == 2 else []
     call(cx, prelude(cx, f"pullback.{name}"), [av, values, *extra], {})
     return AV(NONE)
-
-
-def _vander(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
-    if rank_of(av) != 1:
-        title = "x must be a one-dimensional array or sequence."
-        raise cx.error(title, show(av.type), raised=("ValueError", title))
-    rows = array_sizes(cx, av)[0]
-    columns = rows if is_none(found, "N") else integer(cx, found["N"])
-    cx.check(cx.e("ge", columns, cx.e.integer(0)), "ValueError", "negative dimensions are not allowed")
-    dtype = promote(Number(dtype_in(av), False), Number(DType.I64, False)).dtype
-    require_room(cx, [rows, columns], dtype)
-    out = empty(cx, [rows, columns], dtype)
-    rising = "increasing" in found and static_flag(cx, found["increasing"], "increasing")
-    view = out if rising else call_builtin(cx, "numpy.fliplr", [out], {})
-    call(cx, prelude(cx, "pullback.vander"), [av, view], {})
-    return out
 
 
 # --------------------------------------------------------------------------------------------------------- grids
@@ -300,7 +284,7 @@ def _ravel_multi_index(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV
         title = f"parameter multi_index must be a sequence of length {len(sizes)}"
         raise cx.error(title, f"{len(parts)} are given", raised=("ValueError", title))
     mode = found["mode"].type.value if "mode" in found and isinstance(found["mode"].type, Str) else "raise"
-    pairs = list(zip([as_number(cx, part) for part in parts], sizes, strict=True))
+    pairs = list(zip([_numbers(cx, part) for part in parts], sizes, strict=True))
     result: AV | None = None
     for part, size in pairs[::-1] if _is_columns(cx, found) else pairs:
         index = _bounded(cx, part, weak(size), mode)
@@ -311,6 +295,10 @@ def _ravel_multi_index(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV
     assert result is not None
     number = as_number(cx, result)
     return AV(Number(DType.I64, False), number.values) if isinstance(number.type, Number) else number
+
+
+def _numbers(cx: Frame, av: AV) -> AV:
+    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
 
 
 def _bounded(cx: Frame, index: AV, size: AV, mode: str) -> AV:
@@ -334,7 +322,6 @@ HANDLERS.update({
     "numpy.diag": of_array("numpy.diag", ("v", "k"), _diag),
     "numpy.diagflat": of_array("numpy.diagflat", ("v", "k"), _diagflat),
     "numpy.fill_diagonal": of_array("numpy.fill_diagonal", ("a", "val", "wrap"), _fill_diagonal),
-    "numpy.vander": of_array("numpy.vander", ("x", "N", "increasing"), _vander),
     "numpy.meshgrid": _meshgrid, "numpy.indices": _indices, "numpy.fromfunction": _fromfunction, "numpy.ix_": _ix,
     "numpy.diag_indices": _diag_indices,
     "numpy.diag_indices_from": of_array("numpy.diag_indices_from", ("arr",), _diag_indices_from),

@@ -26,9 +26,12 @@ from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV, items_of
 from pullback.infer.views import integer
 from pullback.ir.node import Value
-from pullback.types import Array, Constant, DType, List, NoneType, Number, Str, Tuple, show
+from pullback.types import Array, Constant, DType, List, Never, NoneType, Number, Str, Tuple, show
 
 __all__: list[str] = []
+
+
+RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  # that choose the number of bins
 
 
 def _run(cx: Frame, name: str, *arguments: AV) -> AV:
@@ -115,9 +118,12 @@ def _edges(
 
     exact: edges between given bounds stay float64, whatever is counted.
     """
-    if bins is not None and isinstance(bins.type, Str):
-        raise cx.error(f"{name}: bins chosen by a rule are not supported", show(bins.type), "give their number")
-    if bins is not None and not isinstance(bins.type, Number | Constant):
+    rule = bins.type.value if bins is not None and isinstance(bins.type, Str) else None
+    if rule is not None and rule not in RULES:
+        title = f"{rule!r} is not a valid estimator for `bins`"
+        raise cx.error(title, f"{name} knows no such rule", f"write one of {', '.join(RULES)}",
+                       raised=("ValueError", title))  # fmt: skip
+    if bins is not None and not isinstance(bins.type, Number | Constant | Str):
         edges = array_like(cx, bins)
         if rank_of(edges) == 1:
             _run(cx, "check_edges", edges)
@@ -126,14 +132,30 @@ def _edges(
             title = "`bins` must be 1d, when an array"
             raise cx.error(title, show(edges.type), raised=("ValueError", title))
         bins = as_number(cx, edges)
-    number = integer(cx, bins) if bins is not None else cx.e.integer(10)
     first, last = _outer(cx, a, bounds)
-    edges = _run(cx, "edges_between", first, last, AV(WEAK_INT, (number,)))
+    given = bounds is not None and not isinstance(bounds.type, NoneType)
+    if cx.dead:
+        return first, True
     assert isinstance(a.type, Array)
-    kept = exact and bounds is not None and not isinstance(bounds.type, NoneType)
-    if cx.dead or kept or not a.type.dtype.is_float:
+    if not given and a.type.dtype.is_float:  # NumPy computes the edges from the extremes, in their dtype
+        kind = a.type.dtype
+        first, last = (AV(Number(kind, False), (convert(cx, as_number(cx, av), kind),)) for av in (first, last))
+    if rule is not None:
+        bins = _run(cx, "bins_by_rule", _subtractable(cx, a), first, last, AV(Constant(given), (), given),
+                    AV(Str(rule), (), rule))  # fmt: skip
+        if isinstance(bins.type, Never):
+            return bins, True
+    number = integer(cx, bins) if bins is not None else cx.e.integer(10)
+    edges = _run(cx, "edges_between", first, last, AV(WEAK_INT, (number,)))
+    if cx.dead or (exact and given) or not a.type.dtype.is_float:
         return edges, True
     return cast_to(cx, edges, a.type.dtype), True
+
+
+def _subtractable(cx: Frame, a: AV) -> AV:
+    """Whole numbers so wide that differences of them fit."""
+    assert isinstance(a.type, Array)
+    return a if a.type.dtype.is_float or a.type.dtype is DType.U64 else cast_to(cx, a, DType.I64)
 
 
 def _outer(cx: Frame, a: AV, bounds: AV | None) -> tuple[AV, AV]:
@@ -160,6 +182,9 @@ def _histogram(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         a = flat(cx, array_like(cx, operands[0]))
+        if "bins" in found and isinstance(found["bins"].type, Str) and not is_none(found, "weights"):
+            title = "Automated estimation of the number of bins is not supported for weighted data"
+            raise cx.error(title, show(found["bins"].type), "give their number", raised=("TypeError", title))
         edges, even = _edges(cx, "np.histogram", a, found.get("bins"), found.get("range"))
         if cx.dead:
             return edges

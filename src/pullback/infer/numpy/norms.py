@@ -24,7 +24,9 @@ from pullback.infer.numpy.contract import elementwise_of_parts
 from pullback.infer.numpy.linalg import matrices, real_part
 from pullback.infer.numpy.shapes import axis_of
 from pullback.infer.registry import HANDLERS, Handler
+from pullback.infer.static import static_int
 from pullback.infer.values import AV, MISSING, items_of
+from pullback.runtime.fixed import is_static
 from pullback.types import Array, Complex, Constant, List, NoneType, Number, Str, Tuple, show
 
 __all__: list[str] = []
@@ -177,6 +179,8 @@ def _power_sum(cx: Frame, x: AV, order: AV, axis: int) -> AV:
 def _of_matrices(cx: Frame, x: AV, order: Order | AV, axes: Sequence[int]) -> AV:
     row, column = axes
     first, second = (row - (row > column), column - (column > row))
+    if isinstance(order, AV) and is_static(order.type):
+        order = float(static_int(cx, order, "the order of a matrix norm"))
     if isinstance(order, AV):
         raise cx.error("np.linalg.norm: the order of a matrix norm must be written out", "only the run knows it")
     if order is None or order in ("f", "fro"):

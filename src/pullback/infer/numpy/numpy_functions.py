@@ -10,6 +10,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.dtypes import SCALARS
 from pullback.infer.elementwise import ScalarRule, elementwise
 from pullback.infer.engine import Frame
+from pullback.infer.indexing import subscript
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import (
     as_number,
@@ -27,9 +28,10 @@ from pullback.infer.truth import truth
 from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.base import Prim, PublicName
-from pullback.types import Array, DType, Number, Scalar, show
+from pullback.types import NONE, Array, Complex, DType, NoneType, Number, Scalar, show
 
-__all__ = ["map_numbers"]
+__all__ = ["common", "map_numbers"]
+
 
 def map_numbers(cx: Frame, arguments: Sequence[AV], rule: ScalarRule, apart: int = 0, decay: bool = True) -> AV:
     """A rule for numbers over numbers or, elementwise, over arrays; the first `apart` take no part in the promotion.
@@ -262,28 +264,6 @@ def _where(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     return map_numbers(cx, arguments, rule, apart=3, decay=False)  # NumPy wraps what does not fit here
 
 
-def _clip(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    given = dict(zip(("a", "a_min", "a_max"), arguments, strict=False))
-    renamed = {{"min": "a_min", "max": "a_max"}.get(k, k): v for k, v in keywords.items()}
-    given |= renamed
-    if set(given) != {"a", "a_min", "a_max"}:
-        raise cx.type_error("np.clip takes an array and two bounds")
-
-    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        kind = common(cx, operands)
-        x, low, high = (convert(cx, av, kind.dtype) for av in operands)
-        if kind.dtype.is_float:
-            return AV(kind, (_bounded(cx, "lt", _bounded(cx, "gt", x, low), high),))
-        return AV(kind, (cx.e("minimum", cx.e("maximum", x, low), high),))
-
-    return map_numbers(cx, [given["a"], given["a_min"], given["a_max"]], rule)
-
-
-def _bounded(cx: Frame, inside: str, x: Value, bound: Value) -> Value:
-    """x where it is inside the bound or nan, else the bound, which then has the derivative: at the bound x gets 0."""
-    return cx.e("select", cx.e("or_", cx.e(inside, x, bound), cx.e("isnan", x)), x, bound)
-
-
 def _two(function: Callable[[Frame, AV, AV], AV], name: str) -> Handler:
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         _no_keywords(cx, name, keywords)
@@ -349,11 +329,20 @@ def _scaled(factor: float) -> Handler:
 
 
 def _size(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    return attribute(cx, arguments[0], "size")
+    array = _array_like(cx, arguments[0])
+    given = dict(zip(("a", "axis"), arguments, strict=False)) | dict(keywords)
+    if isinstance(given.get("axis", AV(NONE)).type, NoneType):
+        return attribute(cx, array, "size")
+    return subscript(cx, attribute(cx, array, "shape"), given["axis"])
 
 
 def _shape(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    return attribute(cx, arguments[0], "shape")
+    return attribute(cx, _array_like(cx, arguments[0]), "shape")
+
+
+def _array_like(cx: Frame, av: AV) -> AV:
+    """The argument, as an array where it is a number or a list."""
+    return av if isinstance(av.type, Array | Complex) else HANDLERS["numpy.asarray"](cx, [av], {})
 
 
 def _whole_part(prim: str) -> Handler:
@@ -382,7 +371,7 @@ HANDLERS.update({
     "numpy.rad2deg": _scaled(180.0 / math.pi), "numpy.degrees": _scaled(180.0 / math.pi),
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
-    "numpy.logical_not": _logical("not_"), "numpy.where": _where, "numpy.clip": _clip,
+    "numpy.logical_not": _logical("not_"), "numpy.where": _where,
     "numpy.matmul": _two(matmul, "numpy.matmul"),
     **{f"numpy.{name}": _cast(dtype) for name, dtype in SCALARS.items()},
     "numpy.size": _size,

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.calls import call
 from pullback.infer.creation import array_like, empty
-from pullback.infer.elementwise import array_sizes, ordered_as
+from pullback.infer.elementwise import array_sizes, ordered_as, require_equal
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import convert, promote
 from pullback.infer.numpy.along import kept_sizes, table
-from pullback.infer.numpy.axes import expanded, is_none, moved, rank_of
+from pullback.infer.numpy.axes import axes_of, expanded, is_none, moved, rank_of, spread
 from pullback.infer.numpy.reductions import flag, of_arrays, reduction_axes
 from pullback.infer.numpy.shapes import reshaped
 from pullback.infer.numpy.sorting import sorted_lines
@@ -34,22 +34,47 @@ BETWEEN = (
 Rule = Callable[[Frame, AV, Mapping[str, AV]], AV]
 
 
-def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
-    """A table whose rows are the lines along axes, sorted."""
+def _rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
+    """A table whose rows are the lines along axes."""
     assert isinstance(value.type, Array)
     rank = value.type.rank
     others = [axis for axis in range(rank) if axis not in axes]
     value = moved(cx, value, [*others, *axes])
     rows = table(cx, value, range(len(others), rank))
-    rows = expanded(cx, rows, 0) if rank_of(rows) == 1 else rows
-    return sorted_lines(cx, rows, 1)
+    return expanded(cx, rows, 0) if rank_of(rows) == 1 else rows
+
+
+def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
+    """The same, sorted."""
+    return sorted_lines(cx, _rows(cx, value, axes), 1)
+
+
+def _weights(cx: Frame, weights: AV, value: AV, axes: Sequence[int] | None) -> AV:
+    """The weights as float64 in the shape of the array; those of one line, along the axes named, serve all lines."""
+    weights = cast_to(cx, array_like(cx, weights), DType.F64)
+    sizes = array_sizes(cx, value)
+    words = "Shape of weights must be consistent with shape of a along specified axis."
+    if rank_of(weights) == rank_of(value):
+        for m, n in zip(array_sizes(cx, weights), sizes, strict=True):
+            require_equal(cx, m, n, words)
+        return weights
+    if axes is None:
+        words = "Axis must be specified when shapes of a and weights differ."
+        raise cx.error(words, show(weights.type), raised=("TypeError", words))
+    if rank_of(weights) != len(axes):
+        raise cx.error(words, show(weights.type), raised=("ValueError", words))
+    for m, axis in zip(array_sizes(cx, weights), axes, strict=True):
+        require_equal(cx, m, sizes[axis], words)
+    weights = moved(cx, weights, sorted(range(len(axes)), key=lambda k: axes[k]))
+    for axis in range(rank_of(value)):
+        weights = weights if axis in axes else expanded(cx, weights, axis)
+    return spread(cx, weights, sizes)
 
 
 def _asked(cx: Frame, value: AV, found: Mapping[str, AV]) -> tuple[AV, tuple[int, ...], bool]:
     """The array, the axes, and whether they stay."""
-    for name in ("out", "weights"):
-        if not is_none(found, name):
-            raise cx.error(f"quantiles with {name}= are not supported", "", "sort, and read the places")
+    if not is_none(found, "out"):
+        raise cx.error("quantiles with out= are not supported", "", "assign: out[:] = np.quantile(...)")
     axes = reduction_axes(cx, found.get("axis"), rank_of(value) if isinstance(value.type, Array) else 0)
     value = array_like(cx, value)
     if rank_of(value) == 0:
@@ -97,6 +122,10 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
         if method not in (*TAKEN, *BETWEEN):
             title = f"{method!r} is not a valid method. Use one of: {', '.join((*BETWEEN, *TAKEN))}"
             raise cx.error(title, f"np.{name} knows no such method", raised=("ValueError", title))
+        weights = None if is_none(found, "weights") else found["weights"]
+        if weights is not None and method != "inverted_cdf":
+            title = f"Only method 'inverted_cdf' supports weights. Got: {method}."
+            raise cx.error(title, "", "add method='inverted_cdf'", raised=("ValueError", title))
         alone = isinstance(value.type, Number)
         value, axes, keep = _asked(cx, value, found)
         assert isinstance(value.type, Array)
@@ -107,13 +136,22 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
         if method in BETWEEN:
             value = _floats(cx, value)
             dtype = _dtype(value, q)
-        rows = _sorted_rows(cx, value, axes)
-        if cx.dead:
-            return rows
         line = _line(cx, q)
-        loop = prelude(cx, f"pullback.{'taken' if method in TAKEN else 'quantile'}_rows")
-        out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
-        out = call(cx, loop, [rows, line, out, AV(Str(str(method)), (), method), _bool(skip_nan)], {})
+        if weights is not None:
+            named = None if is_none(found, "axis") else axes_of(cx, found["axis"], rank_of(value))
+            shares = _weights(cx, weights, value, named)
+            rows, shares = _rows(cx, value, axes), _rows(cx, shares, axes)
+            out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
+            out = call(cx, prelude(cx, "pullback.weighted_rows"), [rows, shares, line, out, _bool(skip_nan)], {})
+        else:
+            rows = _sorted_rows(cx, value, axes)
+            if cx.dead:
+                return rows
+            loop = prelude(cx, f"pullback.{'taken' if method in TAKEN else 'quantile'}_rows")
+            out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
+            out = call(cx, loop, [rows, line, out, AV(Str(str(method)), (), method), _bool(skip_nan)], {})
+        if cx.dead:
+            return out
         front = array_sizes(cx, q) if isinstance(q.type, Array) else []
         return _result(cx, out, front, value, axes, keep and not alone)
 

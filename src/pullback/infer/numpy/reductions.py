@@ -233,8 +233,8 @@ def _by_lines(name: str, other: float | None = None) -> Callable[[Frame, AV, Red
             value = masked(cx, value, asked.mask, other)
         assert isinstance(value.type, Array)
         dtype = DType.I64 if asked.kind in ("argmax", "argmin") else value.type.dtype
-        columns = "" if asked.kind in ("argmax", "argmin") else f"{asked.kind}_columns"
-        found = fold(cx, name, value, asked.axes, dtype, keep=asked.keep, columns=columns)
+        columns, dense = f"{asked.kind}_columns", asked.kind != "prod"
+        found = fold(cx, name, value, asked.axes, dtype, keep=asked.keep, columns=columns, dense=dense)
         return with_initial(cx, "mul", found, asked) if asked.kind == "prod" else found
 
     return rule

@@ -143,7 +143,7 @@ def _transpose(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         axes = static_items(cx, axes[0], "axes")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        (av,) = operands
+        av = array_like(cx, operands[0])
         assert isinstance(av.type, Array)
         perm = tuple(axis_of(cx, axis, av.type.rank) for axis in axes) or tuple(reversed(range(av.type.rank)))
         if sorted(perm) != list(range(av.type.rank)):

@@ -1,6 +1,6 @@
 """Sorting, searching and sets: what is handed to the prelude's loops, line by line.
 
-    np.sort(a, axis=0)              a taken in the order that a stable merge sort finds
+    np.sort(a, axis=0)              the lines of a in a stable order
     np.searchsorted(a, v)           a binary search for each element of v
     np.unique(a, return_counts=True)     the runs of equal elements in the sorted order
 """
@@ -22,8 +22,8 @@ from pullback.infer.filling import fill, writable
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import as_number
-from pullback.infer.numpy.along import flat, scan
-from pullback.infer.numpy.axes import is_none, of_array, pack, rank_of
+from pullback.infer.numpy.along import flat, product, scan
+from pullback.infer.numpy.axes import is_none, moved_axis, of_array, pack, rank_of
 from pullback.infer.numpy.joining import common_dtype
 from pullback.infer.numpy.reductions import flag
 from pullback.infer.numpy.shapes import axis_of, reshaped
@@ -102,16 +102,33 @@ def _check_kth(cx: Frame, av: AV, axis: int, kth: AV) -> None:
 
 
 def _partition(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
-    """Sorted wholly, which is one of the orders that are right."""
+    """For several places sorted wholly, which is one of the orders that are right."""
     av, axis = _line(cx, av, found, "np.partition")
     _check_kth(cx, av, axis, found["kth"])
-    return ordered_as(sorted_lines(cx, av, axis), [av])
+    if isinstance(found["kth"].type, Tuple | List):
+        return ordered_as(sorted_lines(cx, av, axis), [av])
+    assert isinstance(av.type, Array)
+    out = empty(cx, array_sizes(cx, av), av.type.dtype)
+    return ordered_as(scan(cx, "partition_line", av, axis, out, [_place(cx, found["kth"])]), [av])
 
 
 def _argpartition(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
     av, axis = _line(cx, av, found, "np.argpartition")
     _check_kth(cx, av, axis, found["kth"])
-    return ordered_as(scan(cx, "argsort_line", av, axis, _integers(cx, av)), [av])
+    if isinstance(found["kth"].type, Tuple | List):
+        return ordered_as(scan(cx, "argsort_line", av, axis, _integers(cx, av)), [av])
+    return ordered_as(scan(cx, "argpartition_line", av, axis, _integers(cx, av), [_place(cx, found["kth"])]), [av])
+
+
+def _place(cx: Frame, kth: AV) -> AV:
+    return AV(WEAK_INT, (integer(cx, kth),))
+
+
+def _order_bits(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    x = as_number(cx, given[0])
+    assert isinstance(x.type, Number)
+    value = cx.e("cast", x.value, to=DType.U8) if x.type.dtype is DType.BOOL else x.value
+    return AV(Number(DType.U64, weak=False), (cx.e("order_bits", value),))
 
 
 def _in_place(rule: Rule, names: Sequence[str]) -> Handler:
@@ -206,9 +223,11 @@ def _digitize(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 
 def _unique(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
-    if not is_none(found, "axis"):
-        raise cx.error("np.unique along an axis is not supported", "rows are not compared", "loop over the rows")
     wanted = [flag(cx, found, name) for name in ("return_index", "return_inverse", "return_counts")]
+    axis = None if is_none(found, "axis") else axis_of(cx, found["axis"], rank_of(av))
+    if axis is not None and rank_of(av) > 1:
+        parts = _distinct_along(cx, av, axis, wanted)
+        return parts[0] if len(parts) == 1 else pack(parts)
     parts = _runs(cx, av, join_nan=flag(cx, found, "equal_nan", default=True), wanted=wanted)
     return parts[0] if len(parts) == 1 else pack(parts)
 
@@ -226,6 +245,29 @@ def _runs(cx: Frame, av: AV, *, join_nan: bool, wanted: Sequence[bool]) -> list[
         parts.append(first)
     if wanted[1]:
         parts.append(_shaped_like(cx, run(cx, "run_numbers", order, starts), av if rank_of(av) else row))
+    if wanted[2]:
+        parts.append(run(cx, "lengths_of_runs", starts))
+    return parts
+
+
+def _distinct_along(cx: Frame, av: AV, axis: int, wanted: Sequence[bool]) -> list[AV]:
+    """As `_runs`, of the parts of an array along an axis, which are rows of a table here."""
+    front = moved_axis(cx, av, axis, 0)
+    first, *rest = (AV(WEAK_INT, (size,)) for size in array_sizes(cx, front))
+    width = AV(WEAK_INT, (product(cx, array_sizes(cx, front)[1:]),))
+    table = reshaped(cx, front, [first, width], reading=True)
+    order = run(cx, "order_of_rows", table)
+    starts = run(cx, "starts_of_rows", table, order)
+    if cx.dead:
+        return [starts]
+    places = run(cx, "first_of_runs", order, starts)
+    found = subscript(cx, table, places)
+    found = reshaped(cx, found, [AV(WEAK_INT, (array_sizes(cx, found)[0],)), *rest])
+    parts = [moved_axis(cx, found, 0, axis)]
+    if wanted[0]:
+        parts.append(places)
+    if wanted[1]:
+        parts.append(run(cx, "run_numbers", order, starts))
     if wanted[2]:
         parts.append(run(cx, "lengths_of_runs", starts))
     return parts
@@ -258,11 +300,12 @@ def _of_two(name: str) -> Handler:
 
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         found = arguments_of(cx, f"numpy.{name}", ("ar1", "ar2", "assume_unique"), given, keywords)
-        if flag(cx, found, "assume_unique") and name != "union1d":
-            raise cx.error(f"np.{name} with assume_unique=True is not supported", "", "leave it out")
+        as_they_come = name == "setdiff1d" and flag(cx, found, "assume_unique")
 
         def rule(cx: Frame, pair: Sequence[AV]) -> AV:
             rows = _rows_of(cx, name, *pair)
+            if as_they_come:
+                return subscript(cx, flat(cx, array_like(cx, pair[0])), run(cx, "contained", *rows, _bool(True)))
             result = run(cx, name, *rows)
             if cx.dead or name != "setdiff1d":
                 return result
@@ -321,7 +364,8 @@ for _name, _wanted in _NAMED.items():
         _ROWS[f"unique_{_name}"] = (("x",), _unique_named(_class, _wanted))
 HANDLERS.update({f"numpy.{name}": of_array(f"numpy.{name}", *row) for name, row in _ROWS.items()})
 HANDLERS.update({
-    "ndarray.sort": _in_place(_sort, _SORT), "ndarray.partition": _in_place(_partition, _KTH),
+    "pullback.order_bits": _order_bits, "ndarray.sort": _in_place(_sort, _SORT),
+    "ndarray.partition": _in_place(_partition, _KTH),
     "numpy.lexsort": _lexsort, "numpy.digitize": _digitize, "numpy.union1d": _of_two("union1d"),
     "numpy.setdiff1d": _of_two("setdiff1d"), "numpy.setxor1d": _of_two("setxor1d"), "numpy.intersect1d": _intersect1d,
     "numpy.isin": _isin,

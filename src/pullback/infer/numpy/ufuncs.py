@@ -40,7 +40,7 @@ from pullback.types import (
     show,
 )
 
-__all__ = ["DTYPES", "UFUNCS", "in_dtype", "kept_in", "require_cast"]
+__all__ = ["DTYPES", "UFUNCS", "in_dtype", "kept_in", "outs_of", "require_cast", "stored_in"]
 
 UFUNCS: dict[str, np.ufunc] = {
     name: found for name, found in vars(np).items() if isinstance(found, np.ufunc) and found.signature is None
@@ -66,7 +66,7 @@ def _with_keywords(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapp
     if unknown or len(arguments) > ufunc.nin + ufunc.nout:
         return None
     given = {key: av for key, av in keywords.items() if not _is_default(key, av)}
-    outs = list(arguments[ufunc.nin :]) or _outs(given.pop("out", None))
+    outs = list(arguments[ufunc.nin :]) or outs_of(given.pop("out", None))
     inputs = list(arguments[: ufunc.nin])
     if ufunc.nout > 1 and (outs or "where" in given):
         raise cx.error(f"{name}: out= and where= are not supported, it has two results", "", "assign the results")
@@ -89,7 +89,8 @@ def _is_default(key: str, av: AV) -> bool:
     return isinstance(av.type, NoneType) or (key == "where" and av.type == Constant(True)) or key in ("order", "subok")
 
 
-def _outs(out: AV | None) -> list[AV]:
+def outs_of(out: AV | None) -> list[AV]:
+    """The arrays for results that are given: one, or some of a tuple."""
     if out is None:
         return []
     found = items_of(out) if isinstance(out.type, Tuple) else [out]
@@ -99,10 +100,17 @@ def _outs(out: AV | None) -> list[AV]:
 def _called(
     cx: Frame, name: str, ufunc: np.ufunc, inputs: Sequence[AV], outs: Sequence[AV], given: Mapping[str, AV]
 ) -> AV:  # fmt: skip
-    casting = _casting(cx, given.get("casting"))
     if "dtype" in given:
+        casting = _casting(cx, given.get("casting"))
         inputs = _prepared(cx, ufunc, inputs, dtype_of(cx, given["dtype"]), casting)
-    result = call_builtin(cx, name, inputs, {})
+    return stored_in(cx, ufunc, call_builtin(cx, name, inputs, {}), inputs, outs, given)
+
+
+def stored_in(
+    cx: Frame, ufunc: np.ufunc, result: AV, inputs: Sequence[AV], outs: Sequence[AV], given: Mapping[str, AV]
+) -> AV:  # fmt: skip
+    """The result, or the array for it with the result in it, where the mask is true."""
+    casting = _casting(cx, given.get("casting"))
     if not outs:
         return result if "where" not in given else _masked(cx, given["where"], result)
     (out,) = outs
@@ -229,7 +237,7 @@ def kept_in(cx: Frame, found: Mapping[str, AV], result: AV) -> AV:
     """The result, or the array `out` with the result in it."""
     if is_none(found, "out"):
         return result
-    (out,) = _outs(found["out"])
+    (out,) = outs_of(found["out"])
     writable(cx, out, "output array is read-only")
     fill(cx, out, result, exact=False)
     return out

@@ -35,6 +35,7 @@ from types import FunctionType
 from pullback.prims.prelude import (
     arrays,
     axes,
+    bits,
     builtin,
     caches,
     complexes,
@@ -52,6 +53,8 @@ from pullback.prims.prelude import (
     matrix_powers,
     numbers,
     objects,
+    observations,
+    orders,
     polynomials,
     products,
     random_generator,
@@ -70,9 +73,9 @@ from pullback.prims.prelude import (
 __all__ = ["FUNCTIONS"]
 
 _FAMILIES = (
-    builtin, caches, complexes, generators, numbers, objects, arrays, axes, products, scipy_linalg, lists, dicts,
-    sequences, sets, sorting, statistics, iteration, library, linalg, matrix_powers, lines, floats, grids, shapes,
-    special, fourier, transforms, polynomials, random_generator, windows, text, derivatives,
+    builtin, caches, complexes, generators, numbers, objects, observations, arrays, axes, products, scipy_linalg, lists,
+    dicts, sequences, sets, orders, sorting, statistics, iteration, library, linalg, matrix_powers, lines, floats,
+    grids, shapes, special, fourier, transforms, polynomials, bits, random_generator, windows, text, derivatives,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, FunctionType] = {name: f for family in _FAMILIES for name, f in family.FUNCTIONS.items()}

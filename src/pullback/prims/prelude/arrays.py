@@ -1,10 +1,13 @@
-"""Functions over arrays in the accepted Python: index arrays and masks."""
+"""Functions over arrays in the accepted Python: index arrays and masks, all indices in turn."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
-from pullback.prims.prelude.intrinsics import add_product
+import numpy as np
+
+from pullback.prims.prelude.intrinsics import add_product, structural
 
 __all__ = ["FUNCTIONS"]
 
@@ -34,6 +37,19 @@ def matmul_stack(a: Any, b: Any, out: Any) -> Any:
     return out
 
 
+def ndindex(*shape: Any) -> Any:
+    """All indices of an array of a shape, the last one changing first."""
+    if len(shape) == 1 and isinstance(shape[0], tuple):
+        return itertools.product(*[range(n) for n in shape[0]])
+    return itertools.product(*[range(n) for n in shape])
+
+
+def ndenumerate(arr: Any) -> Any:
+    """Pairs of an index and the element there."""
+    a = np.asarray(arr)
+    return zip(itertools.product(*[range(n) for n in a.shape]), a.flat)  # noqa: B905 one of the two is an iterator
+
+
 # ------------------------------------------------------------------------------------------ index arrays and masks
 
 
@@ -51,6 +67,7 @@ def take_index(a: Any, index: Any, out: Any) -> Any:
     return out
 
 
+@structural
 def positions(mask: Any, out: Any) -> Any:
     j = 0
     for k in range(len(mask)):
@@ -118,6 +135,7 @@ def set_triples(a: Any, i: Any, j: Any, m: Any, values: Any) -> None:
         a[i[k], j[k], m[k]] = values[k]
 
 
+@structural
 def take_mask(a: Any, mask: Any, out: Any) -> Any:
     j = 0
     for k in range(len(mask)):
@@ -132,6 +150,7 @@ def set_index(a: Any, index: Any, values: Any) -> None:
         a[index[k]] = values[k]
 
 
+@structural
 def set_mask_rows(a: Any, mask: Any, values: Any) -> None:
     j = 0
     for k in range(len(mask)):
@@ -140,24 +159,50 @@ def set_mask_rows(a: Any, mask: Any, values: Any) -> None:
             j += 1
 
 
+@structural
 def set_mask(a: Any, mask: Any, values: Any, j: int) -> int:
-    """Elements where the mask is true take the values from number j on, in row-major order."""
+    """Elements where the mask is true take the values from number j on, in row-major order; one value serves all."""
     if a.ndim == 1:
+        step = 1 if len(values) > 1 else 0
         for k in range(len(mask)):
             if mask[k]:
                 a[k] = values[j]
-                j += 1
+                j += step
     else:
         for k in range(len(mask)):
             j = set_mask(a[k], mask[k], values, j)
     return j
 
 
+@structural
+def take_mask_parts(a: Any, b: Any, mask: Any, to_a: Any, to_b: Any) -> None:
+    """As take_mask, of both parts of complex numbers."""
+    j = 0
+    for k in range(len(mask)):
+        if mask[k]:
+            to_a[j] = a[k]
+            to_b[j] = b[k]
+            j += 1
+
+
+@structural
+def set_mask_parts(a: Any, b: Any, mask: Any, values: Any, others: Any) -> None:
+    j, step = 0, 1 if len(values) > 1 else 0
+    for k in range(len(mask)):
+        if mask[k]:
+            a[k] = values[j]
+            b[k] = others[j]
+            j += step
+
+
 FUNCTIONS: dict[str, Any] = {
+    "numpy.ndindex": ndindex,
+    "numpy.ndenumerate": ndenumerate,
+} | {
     f"pullback.{f.__name__}": f
     for f in (
         ramp, positions, matmul_loops, matmul_stack, first_outside, take_index, take_pairs, take_triples, take_mask,
         take_many, at_indices, set_many, set_at, apply_at, apply_at_one, set_index, set_pairs, set_triples,
-        set_mask_rows, set_mask,
+        set_mask_rows, set_mask, take_mask_parts, set_mask_parts,
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Products of complex numbers along lines, which are pairs of real ones here.
+"""Products of complex numbers along lines, which are pairs of real ones here; real_if_close.
 
 A table has the axes (before, line, after), as in `lines`.
 """
@@ -32,6 +32,16 @@ def complex_cumprod_lines(re: Any, im: Any, out_re: Any, out_im: Any) -> None:
                 out_re[i, k, j], out_im[i, k, j] = x, y
 
 
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    """The real parts, if the imaginary ones are as small as so many epsilons, or as a number below 1."""
+    z = np.asarray(a)
+    limit = np.finfo(np.real(z).dtype).eps * tol if tol > 1 else tol
+    if np.all(np.abs(np.imag(z)) < limit):
+        return np.real(z)
+    return z
+
+
 FUNCTIONS = {
-    f"pullback.{function.__name__}": function for function in (complex_prod_lines, complex_cumprod_lines)
+    f"pullback.{function.__name__}": function
+    for function in (complex_prod_lines, complex_cumprod_lines, real_if_close)
 }  # fmt: skip

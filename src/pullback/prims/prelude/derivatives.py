@@ -69,7 +69,12 @@ def hessian_(f: Any, x: Any) -> Any:
     return jacfwd_(grad(f), x)
 
 
+def reverse_hessian_(f: Any, x: Any) -> Any:
+    """Of a function that may be called but once, as it changes what it is given."""
+    return jacrev_(grad(f), x)
+
+
 FUNCTIONS = {
     "pullback.jacfwd_of": jacfwd_, "pullback.jacrev_of": jacrev_, "pullback.jacobian_of": jacobian_,
-    "pullback.hessian_of": hessian_,
+    "pullback.hessian_of": hessian_, "pullback.reverse_hessian_of": reverse_hessian_,
 }  # fmt: skip

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pullback.prims.prelude.factors import adjoint, inverse
-from pullback.prims.prelude.intrinsics import lapack, ruled, zeros_of
+from pullback.prims.prelude.intrinsics import ruled, zeros_of
+from pullback.prims.prelude.small_systems import lu_factors
 from pullback.prims.prelude.spectral import singular
 
 __all__ = ["determinant", "signed_log"]
@@ -23,7 +24,7 @@ NEARLY_SINGULAR = 1e-5  # ratio of pivots below which an inverse has lost a thir
 
 def factored(a: Any) -> Any:
     """Sign (or phase) of the determinant, and the logarithm of its absolute value."""
-    lu, pivots, info = lapack("getrf", a.T)
+    lu, pivots, info = lu_factors(a.T)
     start, size = zeros_of((1,), a), zeros_of((1,), np.real(a))
     if info > 0:
         size[0] = -np.inf
@@ -67,7 +68,7 @@ def determinant(a: Any) -> Any:
 
 def cofactors(a: Any) -> Any:
     """The derivative of the determinant with respect to every element."""
-    lu, _, _ = lapack("getrf", a.T)
+    lu, _, _ = lu_factors(a.T)
     if a.shape[0] == 0:
         return inverse(a, False)
     pivots = np.abs(np.diagonal(lu))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pullback.prims.prelude.intrinsics import lapack, ruled, zeros_of
+from pullback.prims.prelude.small_systems import lu_factors, lu_solution
 
 __all__ = [
     "adjoint", "cholesky_factor", "diagonal_times", "eps_of", "from_lower", "identity_like", "inverse", "lower",
@@ -163,13 +164,13 @@ def _adjoint_backward(residuals: Any, c: Any) -> Any:
 @ruled(jvp=_solved_jvp, vjp=(_solved_forward, _solved_backward))
 def solved(a: Any, lu: Any, pivots: Any, b: Any) -> Any:
     """The x of a @ x = b; lu and pivots are the factors of a, by which there is no derivative."""
-    return uncolumned(lapack("getrs", lu, pivots, columns(b), transposed=False), b)
+    return uncolumned(lu_solution(lu, pivots, columns(b), False), b)
 
 
 @ruled(jvp=_adjoint_jvp, vjp=(_adjoint_forward, _adjoint_backward))
 def solved_adjoint(a: Any, lu: Any, pivots: Any, b: Any) -> Any:
     """The x of a' @ x = b."""
-    return np.conj(uncolumned(lapack("getrs", lu, pivots, columns(np.conj(b)), transposed=True), b))
+    return np.conj(uncolumned(lu_solution(lu, pivots, columns(np.conj(b)), True), b))
 
 
 def _inverse_jvp(checked: bool, primals: Any, tangents: Any) -> Any:
@@ -191,10 +192,10 @@ def _inverse_backward(checked: bool, x: Any, c: Any) -> Any:
 @ruled(jvp=_inverse_jvp, vjp=(_inverse_forward, _inverse_backward), nondiff=(1,))
 def inverse(a: Any, checked: bool) -> Any:
     """The inverse of a square matrix; where there is none an error, or infinities and nans."""
-    lu, pivots, info = lapack("getrf", a.T)
+    lu, pivots, info = lu_factors(a.T)
     if checked and info > 0:
         raise LinAlgError("Singular matrix")
-    return np.ascontiguousarray(lapack("getrs", lu, pivots, identity_like(a), transposed=False).T)
+    return np.ascontiguousarray(lu_solution(lu, pivots, identity_like(a), False).T)
 
 
 # ------------------------------------------------------------------------------------------------------ triangles

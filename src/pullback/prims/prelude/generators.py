@@ -16,6 +16,50 @@ def delegate(iterable: Any, consumer: Any, state: Any) -> Any:
     return True, None, state
 
 
+def delegate_map(parts: Any, consumer: Any, state: Any) -> Any:
+    """The same of map(f, ...): f and what its arguments come from."""
+    for row in zip(*parts[1:], strict=False):
+        go, state = consumer(parts[0](*row), state)
+        if not go:
+            return False, None, state
+    return True, None, state
+
+
+def delegate_chain(parts: Any, consumer: Any, state: Any) -> Any:
+    """The same of chain(...)."""
+    for part in parts:
+        for item in part:
+            go, state = consumer(item, state)
+            if not go:
+                return False, None, state
+    return True, None, state
+
+
+def delegate_repeat(parts: Any, consumer: Any, state: Any) -> Any:
+    """The same of repeat(value), without an end, or repeat(value, times)."""
+    k = 0
+    while len(parts) < 2 or k < parts[1]:
+        go, state = consumer(parts[0], state)
+        if not go:
+            return False, None, state
+        k += 1
+    return True, None, state
+
+
+def delegate_longest(parts: Any, consumer: Any, state: Any) -> Any:
+    """The same of zip_longest(..., fillvalue)."""
+    sources, fill = parts[:-1], parts[-1]
+    longest = 0
+    for source in sources:
+        longest = max(longest, len(source))
+    for k in range(longest):
+        row = [source[k] if k < len(source) else fill for source in sources]
+        go, state = consumer(tuple(row), state)
+        if not go:
+            return False, None, state
+    return True, None, state
+
+
 def collect(iterable: Any) -> list[Any]:
     """All that the iterable gives."""
     return [item for item in iterable]  # noqa: C416 - list() asks for this
@@ -94,7 +138,9 @@ def match_rest(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> dict[Any, Any]
 
 
 FUNCTIONS: dict[str, Any] = {
-    "pullback.delegate": delegate, "pullback.collect": collect, "pullback.enumerate": enumerate_,
+    "pullback.delegate": delegate, "pullback.delegate_map": delegate_map, "pullback.delegate_chain": delegate_chain,
+    "pullback.delegate_repeat": delegate_repeat, "pullback.delegate_longest": delegate_longest,
+    "pullback.collect": collect, "pullback.enumerate": enumerate_,
     "pullback.zip_first": zip_first, "pullback.zip_alone": zip_alone, "pullback.zip_last": zip_last,
     "pullback.zip_later": zip_later, "pullback.next": next_, "pullback.next_or": next_or,
     "pullback.match_rest": match_rest,

@@ -86,23 +86,9 @@ def put_at_all(a: Any, i: int, value: Any) -> None:
         put_at_all(a[i], i, value)
 
 
-def vander(x: Any, out: Any) -> None:
-    """Column k is x ** k."""
-    for i in range(len(out)):
-        power = ones_like_first(out)
-        for k in range(out.shape[1]):
-            out[i, k] = power
-            power = power * x[i]
-
-
-def ones_like_first(a: Any) -> Any:
-    return np.ones(1, a.dtype)[0]
-
-
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
         linspace, geomspace_sign, geomspace, set_diagonal, put_diagonal, set_triangle, fill_diagonal, fill_diagonals,
-        vander,
     )
 }  # fmt: skip

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pullback.prims.stated import Stated, mark
 
 __all__ = [
     "add_product", "at", "at_end", "attach", "axis_of", "copy_row", "digamma", "discrete", "field", "fma",
-    "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "new_set",
-    "only_compiled", "outlined", "put_at", "put_field", "raise_with", "rint", "row", "rows", "ruled", "sized",
-    "stop", "structural", "text_piece", "text_pieces", "vjp", "whole", "zeros_of",
+    "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "larger", "new_set",
+    "only_compiled", "order_bits", "outlined", "put_at", "put_field", "raise_with", "rint", "row", "rows", "ruled",
+    "sized", "smaller", "stop", "structural", "text_piece", "text_pieces", "vjp", "whole", "zeros_of",
 ]  # fmt: skip
 
 
@@ -40,6 +42,21 @@ def joined(re: Any, im: Any) -> Any:
 def fma(x: Any, y: Any, z: Any) -> Any:
     """x * y + z with one rounding (here with two)."""
     return x * y + z
+
+
+def larger(x: Any, y: Any) -> Any:
+    """The larger of two numbers of one dtype, without derivative; of zeros either, nan if either is."""
+    return np.maximum(x, y)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    """The smaller of two numbers of one dtype, without derivative; of zeros either, nan if either is."""
+    return np.minimum(x, y)
+
+
+def order_bits(x: Any) -> Any:
+    """A np.uint64; of numbers that are no nan, that of the smaller one is smaller."""
+    return only_compiled()
 
 
 def high_product(x: Any, y: Any) -> Any:
@@ -203,9 +220,9 @@ def zeros_of(shape: Any, model: Any) -> Any:
 
 
 for _function in (
-    stop, add_product, attach, discrete, joined, lapack, zeros_of, fma, high_product, rint, field, put_field, row, rows,
-    at_end, copy_row, at, put_at, hash_in, hash_of, hashable, new_set, axis_of, sized, raise_with, text_piece,
-    text_pieces,
+    stop, add_product, attach, discrete, joined, lapack, larger, smaller, order_bits, zeros_of, fma, high_product, rint,
+    field, put_field, row, rows, at_end, copy_row, at, put_at, hash_in, hash_of, hashable, new_set, axis_of, sized,
+    raise_with, text_piece, text_pieces,
 ):  # fmt: skip
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
 

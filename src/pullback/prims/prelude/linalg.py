@@ -14,7 +14,8 @@ from numpy.linalg import LinAlgError
 
 from pullback.prims.prelude.determinants import determinant, signed_log
 from pullback.prims.prelude.factors import adjoint, cholesky_factor, eps_of, inverse, solved
-from pullback.prims.prelude.intrinsics import lapack, zeros_of
+from pullback.prims.prelude.intrinsics import zeros_of
+from pullback.prims.prelude.small_systems import lu_factors
 from pullback.prims.prelude.spectra import (
     full_singular,
     general,
@@ -76,7 +77,7 @@ def over_three(f: Any, a: Any, first: Any, second: Any, third: Any) -> None:
 
 
 def solve_one(a: Any, b: Any) -> Any:
-    lu, pivots, info = lapack("getrf", a.T)
+    lu, pivots, info = lu_factors(a.T)
     if info > 0:
         raise LinAlgError("Singular matrix")
     return solved(a, lu, pivots, b)

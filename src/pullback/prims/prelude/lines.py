@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pullback.prims.prelude.intrinsics import stop
+from pullback.prims.prelude.intrinsics import larger, smaller, stop
 
 __all__ = ["FUNCTIONS"]
+
+BLOCK = 256  # places are looked for in blocks of so many elements
+SHORT = 64  # in longer lines than this
+LINE = 4096  # and truth values in such ones
 
 
 def scan_rows(f: Any, a: Any, out: Any, *extra: Any) -> Any:
@@ -32,6 +36,23 @@ def fold_rows(f: Any, a: Any, out: Any, *extra: Any) -> Any:
     for i in range(len(a)):
         out[i] = f(a[i], *extra)
     return out
+
+
+def fold_dense(f: Any, a: Any, out: Any, *extra: Any) -> Any:
+    """As fold_rows, for rows whose elements are apart and have no derivative: each is moved together first."""
+    line = np.empty(a.shape[1], a.dtype)
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            line[k] = stop(a[i, k])
+        out[i] = f(line, *extra)
+    return out
+
+
+def of_dense(f: Any, a: Any, *extra: Any) -> Any:
+    line = np.empty(len(a), a.dtype)
+    for k in range(len(a)):
+        line[k] = stop(a[k])
+    return f(line, *extra)
 
 
 def fold_columns(f: Any, a: Any, out: Any, *extra: Any) -> Any:
@@ -79,37 +100,100 @@ def all_columns(a: Any, out: Any) -> None:
 
 
 def any_line(a: Any) -> Any:
-    for x in a:
-        if x:
-            return np.bool_(True)
+    for low in range(0, len(a), LINE):
+        found = np.bool_(False)
+        for k in range(low, min(low + LINE, len(a))):
+            found = found | a[k]
+        if found:
+            return found
     return np.bool_(False)
 
 
 def all_line(a: Any) -> Any:
-    for x in a:
-        if not x:
-            return np.bool_(False)
+    for low in range(0, len(a), LINE):
+        true = np.bool_(True)
+        for k in range(low, min(low + LINE, len(a))):
+            true = true & a[k]
+        if not true:
+            return true
     return np.bool_(True)
 
 
 def argmax_line(a: Any) -> Any:
     if len(a) == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
-    best = 0
-    for k in range(len(a)):
-        if a[k] > a[best] or (a[k] != a[k] and a[best] == a[best]):
-            best = k
-    return np.int64(best)
+    return place_in_line(a, larger, above)
 
 
 def argmin_line(a: Any) -> Any:
     if len(a) == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
-    best = 0
-    for k in range(len(a)):
-        if a[k] < a[best] or (a[k] != a[k] and a[best] == a[best]):
-            best = k
-    return np.int64(best)
+    return place_in_line(a, smaller, below)
+
+
+def above(x: Any, best: Any) -> Any:
+    """Does x, which comes later, take the place of the largest so far: the first nan keeps it."""
+    return x > best or (x != x and best == best)
+
+
+def below(x: Any, best: Any) -> Any:
+    return x < best or (x != x and best == best)
+
+
+def place_in_line(a: Any, join: Any, beats: Any) -> Any:
+    """The first place of the best: of the best of blocks, which are found as vectors."""
+    if len(a) < SHORT:
+        place = 0
+        for k in range(len(a)):
+            if beats(stop(a[k]), stop(a[place])):
+                place = k
+        return np.int64(place)
+    best, start = stop(a[0]), 0
+    for low in range(0, len(a), BLOCK):
+        x = stop(a[low])
+        for k in range(low, min(low + BLOCK, len(a))):
+            x = join(x, stop(a[k]))
+        if beats(x, best):
+            best, start = x, low
+    return np.int64(first_place(a, start, min(start + BLOCK, len(a)), best))
+
+
+def first_place(a: Any, low: int, high: int, x: Any) -> int:
+    """The first place between two of x, or of the first nan."""
+    place = high
+    if x == x:
+        for k in range(low, high):
+            place = min(place, k if stop(a[k]) == x else high)
+    else:
+        for k in range(low, high):
+            place = min(place, k if a[k] != a[k] else high)
+    return place
+
+
+def argmax_columns(a: Any, out: Any) -> None:
+    if a.shape[1] == 0 and out.size > 0:
+        raise ValueError("attempt to get argmax of an empty sequence")
+    places_in_columns(a, out, above)
+
+
+def argmin_columns(a: Any, out: Any) -> None:
+    if a.shape[1] == 0 and out.size > 0:
+        raise ValueError("attempt to get argmin of an empty sequence")
+    places_in_columns(a, out, below)
+
+
+def places_in_columns(a: Any, out: Any, beats: Any) -> None:
+    best = np.empty(a.shape[2], a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[2]):
+            best[j] = stop(a[i, 0, j])
+            out[i, j] = 0
+        for k in range(1, a.shape[1]):
+            for j in range(a.shape[2]):
+                x, y = stop(a[i, k, j]), best[j]
+                better = beats(x, y)
+                best[j] = x if better else y
+                out[i, j] = k if better else out[i, j]
 
 
 # ------------------------------------------------------------------- extremes, without derivative; nan if any is nan
@@ -128,33 +212,17 @@ def smallest_line(a: Any) -> Any:
 
 
 def largest_line_from(a: Any, start: Any) -> Any:
-    b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = stop(start)
-    whole = len(a) // 8
-    for k in range(whole):
-        i = 8 * k
-        b0, b1 = np.maximum(b0, stop(a[i])), np.maximum(b1, stop(a[i + 1]))
-        b2, b3 = np.maximum(b2, stop(a[i + 2])), np.maximum(b3, stop(a[i + 3]))
-        b4, b5 = np.maximum(b4, stop(a[i + 4])), np.maximum(b5, stop(a[i + 5]))
-        b6, b7 = np.maximum(b6, stop(a[i + 6])), np.maximum(b7, stop(a[i + 7]))
-    for k in range(8 * whole, len(a)):
-        b0 = np.maximum(b0, stop(a[k]))
-    b0, b1, b2, b3 = np.maximum(b0, b4), np.maximum(b1, b5), np.maximum(b2, b6), np.maximum(b3, b7)
-    return np.maximum(np.maximum(b0, b2), np.maximum(b1, b3))
+    best = stop(start)
+    for k in range(len(a)):
+        best = larger(best, stop(a[k]))
+    return best
 
 
 def smallest_line_from(a: Any, start: Any) -> Any:
-    b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = stop(start)
-    whole = len(a) // 8
-    for k in range(whole):
-        i = 8 * k
-        b0, b1 = np.minimum(b0, stop(a[i])), np.minimum(b1, stop(a[i + 1]))
-        b2, b3 = np.minimum(b2, stop(a[i + 2])), np.minimum(b3, stop(a[i + 3]))
-        b4, b5 = np.minimum(b4, stop(a[i + 4])), np.minimum(b5, stop(a[i + 5]))
-        b6, b7 = np.minimum(b6, stop(a[i + 6])), np.minimum(b7, stop(a[i + 7]))
-    for k in range(8 * whole, len(a)):
-        b0 = np.minimum(b0, stop(a[k]))
-    b0, b1, b2, b3 = np.minimum(b0, b4), np.minimum(b1, b5), np.minimum(b2, b6), np.minimum(b3, b7)
-    return np.minimum(np.minimum(b0, b2), np.minimum(b1, b3))
+    best = stop(start)
+    for k in range(len(a)):
+        best = smaller(best, stop(a[k]))
+    return best
 
 
 def largest_columns(a: Any, out: Any) -> None:
@@ -193,14 +261,14 @@ def raise_columns(a: Any, out: Any) -> None:
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
             for j in range(a.shape[2]):
-                out[i, j] = np.maximum(out[i, j], stop(a[i, k, j]))
+                out[i, j] = larger(stop(a[i, k, j]), out[i, j])  # in this order it is stored without a mask
 
 
 def lower_columns(a: Any, out: Any) -> None:
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
             for j in range(a.shape[2]):
-                out[i, j] = np.minimum(out[i, j], stop(a[i, k, j]))
+                out[i, j] = smaller(stop(a[i, k, j]), out[i, j])
 
 
 # ---------------------------------------------------------------------------------------------------- running sums
@@ -295,8 +363,9 @@ def gradient_uneven_2(a: Any, out: Any, x: Any) -> None:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        scan_rows, scan_columns, fold_rows, fold_columns, prod_line, prod_columns, any_line,
-        any_columns, all_line, all_columns, argmax_line, argmin_line,
+        scan_rows, scan_columns, fold_rows, fold_columns, fold_dense, of_dense, prod_line, prod_columns, any_line,
+        any_columns, all_line, all_columns, argmax_line, argmin_line, argmax_columns, argmin_columns, first_place,
+        above, below, place_in_line, places_in_columns,
         largest_line, smallest_line, largest_line_from, smallest_line_from, largest_columns, smallest_columns,
         largest_columns_from, smallest_columns_from, cumsum_line, cumsum_columns, cumprod_line, cumprod_columns,
         gradient_even_1, gradient_even_2, gradient_uneven_1, gradient_uneven_2,

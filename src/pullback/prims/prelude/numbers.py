@@ -208,7 +208,42 @@ def ulp(x: Any) -> float:
     return up - y
 
 
-FUNCTIONS: dict[str, Any] = {
+def bit_count(n: int, /) -> int:
+    if n < -9223372036854775807:  # of this abs does not fit
+        return 1
+    rest = abs(n)
+    found = 0
+    while rest != 0:
+        rest &= rest - 1
+        found += 1
+    return found
+
+
+def bit_length(n: int, /) -> int:
+    if n < -9223372036854775807:
+        return 64
+    rest = abs(n)
+    found = 0
+    while rest != 0:
+        rest >>= 1
+        found += 1
+    return found
+
+
+def conjugate(x: Any, /) -> Any:
+    return +x
+
+
+def is_integer(x: float, /) -> bool:
+    return math.isfinite(x) and x % 1.0 == 0.0
+
+
+METHODS: dict[str, Any] = {
+    "int.bit_count": bit_count, "int.bit_length": bit_length, "int.conjugate": conjugate, "float.conjugate": conjugate,
+    "float.is_integer": is_integer,
+}  # fmt: skip
+
+FUNCTIONS: dict[str, Any] = METHODS | {
     f"math.{f.__name__}": f
     for f in (degrees, radians, gcd, lcm, factorial, comb, perm, isqrt, isclose, dist, fsum, prod, sumprod, modf, ldexp,
               frexp, ulp)

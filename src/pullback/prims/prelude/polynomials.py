@@ -2,6 +2,7 @@
 
     polyval(p, x)       ((p[0] x + p[1]) x + p[2]) ...
     polyfit(x, y, n)    least squares with the columns of the Vandermonde matrix scaled to length 1
+    roots(p)            eigenvalues of the companion matrix; dr = -dp(r) / p'(r)
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from pullback.prims.prelude.intrinsics import ruled, zeros_of
 
 __all__ = ["FUNCTIONS"]
 
@@ -112,13 +115,22 @@ def polydiv(u: Any, v: Any) -> Any:
 
 def poly(seq_of_zeros: Any) -> Any:
     zeros = np.atleast_1d(np.asarray(seq_of_zeros))
-    if zeros.ndim != 1:
-        raise ValueError("the characteristic polynomial of a matrix is not supported")
+    if zeros.ndim > 2 or (zeros.ndim == 2 and (zeros.shape[0] != zeros.shape[1] or zeros.shape[0] == 0)):
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if zeros.ndim == 2:
+        return product_of_factors(np.linalg.eigvals(zeros))
+    return product_of_factors(zeros)
+
+
+def product_of_factors(zeros: Any) -> Any:
+    """Coefficients of (x - z1) (x - z2) ...; real ones where the complex zeros are conjugate to each other."""
     a = np.zeros(len(zeros) + 1, (zeros / 1).dtype)
     a[0] = 1.0
     for i in range(len(zeros)):
         for j in range(i + 1, 0, -1):
             a[j] -= zeros[i] * a[j - 1]
+    if np.iscomplexobj(zeros) and np.all(np.sort(zeros) == np.sort(np.conj(zeros))):
+        return np.real(a).copy()
     return a
 
 
@@ -127,10 +139,11 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
     if a.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     columns = len(a) if N is None else N
-    out = np.ones((len(a), columns), (a + 0).dtype)
+    out = np.ones((len(a), columns), (a + np.zeros((), np.int64)).dtype)
+    rising = out if increasing else out[:, ::-1]
     for k in range(1, columns):
-        out[:, k] = out[:, k - 1] * a
-    return out if increasing else out[:, ::-1]
+        rising[:, k] = rising[:, k - 1] * a
+    return out
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
@@ -156,8 +169,51 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: Any = False, w: A
     return c / size if c.ndim == 1 else c / size[:, None]
 
 
+# ----------------------------------------------------------------------------------------------------------- roots
+
+
+def _roots_jvp(primals: Any, tangents: Any) -> Any:
+    """From p(r) = 0, with every coefficient: those that are zero move roots too."""
+    (p,), (dp,) = primals, tangents
+    r = complex_roots(p)
+    return r, -(np.polyval(dp, r) / np.polyval(polyder(p), r))
+
+
+@ruled(jvp=_roots_jvp)
+def complex_roots(p: Any) -> Any:
+    """All roots as complex numbers: eigenvalues of the companion matrix, then those at zero."""
+    first, last = 0, len(p)
+    while first < last and p[first] == 0:
+        first += 1
+    while last > first and p[last - 1] == 0:
+        last -= 1
+    n = max(last - first, 1)
+    companion = zeros_of((n - 1, n - 1), p)
+    for k in range(n - 1):
+        companion[0, k] = -p[first + k + 1] / p[first]
+        if k > 0:
+            companion[k, k - 1] = 1.0
+    out = zeros_of((n - 1 + (len(p) - last if last > first else 0),), p * 1j)
+    if n > 1:
+        out[: n - 1] = np.linalg.eigvals(companion)
+    return out
+
+
+def roots(p: Any) -> Any:
+    """Real where all of them are; NumPy's roots that are nothing but zeros are float64."""
+    a = np.atleast_1d(np.asarray(p)) + 0.0
+    if a.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    r = complex_roots(a)
+    if np.count_nonzero(a) < 2:
+        return np.real(r).astype(np.float64)
+    if not np.iscomplexobj(a) and np.all(np.imag(r) == 0.0):
+        return np.real(r).copy()
+    return r
+
+
 FUNCTIONS: dict[str, Any] = {
     "numpy.polynomial.polynomial.polyval": ascending_polyval,
     **{f"numpy.{f.__name__}": f
-       for f in (polyval, polyadd, polysub, polymul, polyder, polyint, polydiv, poly, vander, polyfit)},
+       for f in (polyval, polyadd, polysub, polymul, polyder, polyint, polydiv, poly, vander, polyfit, roots)},
 }  # fmt: skip

@@ -63,7 +63,8 @@ def cross_last(a: Any, b: Any) -> Any:
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if a.shape[-1] == 2 or b.shape[-1] == 2:
-        raise ValueError("np.cross of vectors of two elements, whose result has another form, is not known here")
+        formula = "a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]"
+        raise ValueError(f"np.cross of vectors of 2 elements, deprecated by NumPy, is not known here: write {formula}")
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
     z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]

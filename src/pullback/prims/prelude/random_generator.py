@@ -25,6 +25,7 @@ from pullback.prims.prelude.random_sampling import (
     chosen_once_by_chance,
     order_of,
     shuffle_items,
+    shuffle_lines,
     shuffle_rows,
 )
 from pullback.prims.prelude.random_shapes import (
@@ -298,6 +299,17 @@ class Generator:
         require(np.logical_not((p >= 0) & (p <= 1)), "p < 0, p > 1 or p is NaN")
         return whole_result(counted(self, shape_with(size, n + p), random_counts.binomial, n, discrete(p)))
 
+    def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
+        p = float_of(pvals)
+        require(np.logical_not((p >= 0) & (p <= 1)), "pvals < 0, pvals > 1 or pvals contains NaNs")
+        if n < 0:
+            raise ValueError("n < 0")
+        if np.sum(p[:-1]) > 1.0 + 1e-12:
+            raise ValueError("sum(pvals[:-1]) > 1.0")
+        rows = np.zeros((1 if size is None else number_of_rows(size), p.shape[0]), np.int64)
+        fill_by_counts(self, rows, n, discrete(p))
+        return rows[0] if size is None else rows.reshape(np.empty(size).shape + p.shape)
+
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         n, p = float_of(n), float_of(p)
         require(n <= 0, "n <= 0")
@@ -326,6 +338,13 @@ class Generator:
             shuffle_rows(self, np.moveaxis(x, axis, 0))
         else:
             shuffle_items(self, x)
+
+    def permuted(self, x: Any, *, axis: Any = None) -> Any:
+        array = np.array(x)
+        if axis is None and array.ndim > 1:
+            raise ValueError("permuted of an array with several axes needs axis= here")
+        shuffle_lines(self, array if axis is None else np.moveaxis(array, axis, -1))
+        return array
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if isinstance(x, (int, np.integer)):
@@ -372,6 +391,21 @@ def fill_by_sticks(g: Any, rows: Any, alpha: Any) -> None:
             rows[k, j] = left * part
             left = left * (1.0 - part)
         rows[k, alpha.shape[0] - 1] = left
+
+
+def fill_by_counts(g: Any, rows: Any, n: int, p: Any) -> None:
+    """Rows that sum to n: of what is left to be shared, each time a binomial part goes to the next place."""
+    last = p.shape[0] - 1
+    for k in range(rows.shape[0]):
+        left, chance = n, 1.0
+        for j in range(last):
+            rows[k, j] = random_counts.binomial(g, left, p[j] / chance)
+            left = left - int(rows[k, j])
+            if left <= 0:
+                break
+            chance = chance - p[j]
+        if left > 0 and last >= 0:
+            rows[k, last] = left
 
 
 def root_of(cov: Any, method: str) -> Any:

@@ -14,7 +14,7 @@ from pullback.prims.prelude.random_shapes import drawn
 
 __all__ = [
     "checked_chances", "chosen", "chosen_by_chance", "chosen_once", "chosen_once_by_chance", "order_of",
-    "shuffle_items", "shuffle_rows",
+    "shuffle_items", "shuffle_lines", "shuffle_rows",
 ]  # fmt: skip
 
 
@@ -59,6 +59,15 @@ def shuffle_rows(g: Any, x: Any) -> None:
             kept = x[j].copy()
             x[j] = x[i]
             x[i] = kept
+
+
+def shuffle_lines(g: Any, x: Any) -> None:
+    """Each line along the last axis, in place."""
+    if x.ndim == 1:
+        shuffle_items(g, x)
+    else:
+        for i in range(x.shape[0]):
+            shuffle_lines(g, x[i])
 
 
 def order_of(g: Any, n: int) -> Any:

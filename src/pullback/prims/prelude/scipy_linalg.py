@@ -27,6 +27,7 @@ from pullback.prims.prelude.factors import (
 )
 from pullback.prims.prelude.intrinsics import lapack, ruled, zeros_of
 from pullback.prims.prelude.linalg import over, require_square, solve_one
+from pullback.prims.prelude.small_systems import lu_factors
 
 __all__ = ["FUNCTIONS"]
 
@@ -77,7 +78,7 @@ def solve(a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed:
     require_square_matrix(a)
     require_rows(a, b)
     if assume_a is None or assume_a == "gen" or assume_a == "general" or assume_a == "banded":
-        _, _, info = lapack("getrf", a.T)
+        _, _, info = lu_factors(a.T)
         if info > 0:
             raise LinAlgError("singular matrix")
         return solve_one(a.T if transposed else a, b)
@@ -157,7 +158,7 @@ def _packed_jvp(primals: Any, tangents: Any) -> Any:
 @ruled(jvp=_packed_jvp)
 def packed(a: Any) -> Any:
     """Both factors in one matrix, and pivots that count from 1."""
-    lu, pivots, _ = lapack("getrf", a.T)
+    lu, pivots, _ = lu_factors(a.T)
     return np.ascontiguousarray(lu.T), pivots
 
 

@@ -1,10 +1,9 @@
-"""Sorting and searching: a stable merge sort of keys with their places, and what rests on it.
+"""Searching, sorting by several keys, and sets: what rests on the orders of `prelude.orders`.
 
-    argsort_line(a, out)          places of the elements in order, nan last, equal ones as they come
     search_left(a, x)             how many elements of a sorted line are less than x
     unique_places(a, order)       where the runs of equal elements begin, in the order of `order`
 
-Keys are compared without derivative; a sorted line takes its elements through the places, and so has their derivatives.
+Keys are compared without derivative; elements are taken through their places, and so have their derivatives.
 """
 
 from __future__ import annotations
@@ -14,86 +13,9 @@ from typing import Any
 import numpy as np
 
 from pullback.prims.prelude.intrinsics import stop, structural
+from pullback.prims.prelude.orders import argsort_line
 
 __all__ = ["FUNCTIONS"]
-
-RUN = 12  # lines up to this length, and parts of longer ones, are sorted by insertion
-
-
-def sort_line(a: Any, out: Any) -> None:
-    order = np.empty(len(a), np.int64)
-    argsort_line(a, order)
-    for k in range(len(a)):
-        out[k] = a[order[k]]
-
-
-def argsort_line(a: Any, out: Any) -> None:
-    n = len(a)
-    keys = np.empty(n, a.dtype)
-    m = 0
-    for k in range(n):
-        x = stop(a[k])
-        if x == x:
-            keys[m] = x
-            out[m] = k
-            m += 1
-    if m < n:
-        last = m
-        for k in range(n):
-            if a[k] != a[k]:
-                out[last] = k
-                last += 1
-    insert_runs(keys[:m], out[:m])
-    if m > RUN:
-        merge_runs(keys[:m], out[:m])
-
-
-@structural
-def insert_runs(keys: Any, order: Any) -> None:
-    n = len(keys)
-    for low in range(0, n, RUN):
-        for i in range(low + 1, min(low + RUN, n)):
-            x, place = keys[i], order[i]
-            j = i
-            while j > low and x < keys[j - 1]:
-                keys[j] = keys[j - 1]
-                order[j] = order[j - 1]
-                j -= 1
-            keys[j] = x
-            order[j] = place
-
-
-def merge_runs(keys: Any, order: Any) -> None:
-    n = len(keys)
-    other_keys, other_order = np.empty(n, keys.dtype), np.empty(n, np.int64)
-    width, away = RUN, False
-    while width < n:
-        if away:
-            merge_pairs(other_keys, other_order, keys, order, width)
-        else:
-            merge_pairs(keys, order, other_keys, other_order, width)
-        away = not away
-        width *= 2
-    if away:
-        for k in range(n):
-            order[k] = other_order[k]
-
-
-@structural
-def merge_pairs(keys: Any, order: Any, to_keys: Any, to_order: Any, width: int) -> None:
-    n = len(keys)
-    for low in range(0, n, 2 * width):
-        middle, high = min(low + width, n), min(low + 2 * width, n)
-        i, j = low, middle
-        for k in range(low, high):
-            if i < middle and (j >= high or not keys[j] < keys[i]):
-                to_keys[k] = keys[i]
-                to_order[k] = order[i]
-                i += 1
-            else:
-                to_keys[k] = keys[j]
-                to_order[k] = order[j]
-                j += 1
 
 
 def lexsort_step(key: Any, order: Any) -> Any:
@@ -245,6 +167,33 @@ def sorted_order(a: Any) -> Any:
     return order
 
 
+def order_of_rows(table: Any) -> Any:
+    """The order in which rows go up: sorted by the last column, then, stably, by each before it."""
+    order = np.arange(len(table))
+    for j in range(table.shape[1] - 1, -1, -1):
+        order = order[np.argsort(table[order, j], kind="stable")]
+    return order
+
+
+def starts_of_rows(table: Any, order: Any) -> Any:
+    """As `run_starts`, of rows; a row with a nan is equal to none."""
+    n, m = len(table), 0
+    starts = np.empty(n + 1, np.int64)
+    for k in range(n):
+        if k == 0 or rows_differ(table, order[k - 1], order[k]):
+            starts[m] = k
+            m += 1
+    starts[m] = n
+    return starts[: m + 1].copy()
+
+
+def rows_differ(table: Any, i: int, k: int) -> bool:
+    for j in range(table.shape[1]):
+        if table[i, j] != table[k, j]:
+            return True
+    return False
+
+
 def first_of_runs(order: Any, starts: Any) -> Any:
     out = np.empty(len(starts) - 1, np.int64)
     for k in range(len(out)):
@@ -337,9 +286,10 @@ def has(b: Any, order: Any, x: Any) -> bool:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        sort_line, argsort_line, insert_runs, merge_runs, merge_pairs, lexsort_step, lexsort_rows,
+        lexsort_step, lexsort_rows,
         complex_argsort_columns, complex_sort_columns, search_left,
         search_right, search_all_left, search_all_right, digitize_left, digitize_right, run_starts, sorted_order,
-        first_of_runs, lengths_of_runs, run_numbers, distinct, union1d, contained, setdiff1d, setxor1d, intersection,
+        order_of_rows, starts_of_rows, first_of_runs, lengths_of_runs, run_numbers, distinct, union1d, contained,
+        setdiff1d, setxor1d, intersection,
     )
 }  # fmt: skip

@@ -58,6 +58,32 @@ def taken_rows(sorted_rows: Any, q: Any, out: Any, method: str, skip_nan: bool) 
     return out
 
 
+def weighted_rows(table: Any, weights: Any, q: Any, out: Any, skip_nan: bool) -> Any:
+    """As `taken_rows`, of rows that are not sorted, whose elements have weights: the first whose share of them is q."""
+    for i in range(len(table)):
+        order = np.argsort(table[i])
+        s = table[i][order]
+        n = valid_count(s)
+        usable = n > 0 if skip_nan else n == len(s)
+        places = weighted_places(weights[i][order][: n if usable else len(s)], q)
+        for k in range(len(q)):
+            out[k, i] = s[places[k]] if usable else s[len(s) - 1]
+    return out
+
+
+def weighted_places(weights: Any, q: Any) -> Any:
+    for w in weights:
+        if w < 0:
+            raise ValueError("Weights must be non-negative.")
+    shares = np.cumsum(weights)
+    shares = shares / shares[len(shares) - 1]
+    if np.isnan(shares[len(shares) - 1]):
+        raise ValueError("Weights included NaN, inf or were all zero.")
+    shares = (shares + 0 * q[:1]).astype(q.dtype)
+    places = np.searchsorted(np.where(shares == 0, -1, shares), q)
+    return np.minimum(places, len(shares) - 1)
+
+
 def place_of(n: int, q: float, method: str) -> int:
     """Which element of n sorted ones a quantile is."""
     if method == "lower":
@@ -227,7 +253,7 @@ def extremes(a: Any) -> Any:
 def edges_between(first: Any, last: Any, bins: int) -> Any:
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    out = np.empty(bins + 1)
+    out = np.empty(bins + 1, (first + np.zeros(1, np.int8)).dtype)
     for k in range(bins + 1):
         out[k] = first + k * ((last - first) / bins)
     out[bins] = last
@@ -262,6 +288,62 @@ def any_bin(x: Any, edges: Any) -> int:
         else:
             high = middle
     return low
+
+
+def bins_by_rule(a: Any, low: Any, high: Any, given: bool, rule: str) -> int:
+    """How many bins a rule finds right between two bounds; given: they do not come from the data."""
+    x = a[(a >= low) & (a <= high)] if given else a
+    if len(x) == 0:
+        return 1
+    width = bin_width(x, low, high, given, rule)
+    if np.issubdtype(a.dtype, np.integer) and 0 < width < 1:
+        width = np.float64(1.0)
+    return int(np.ceil((high - low) / width)) if width else 1
+
+
+def bin_width(x: Any, low: Any, high: Any, given: bool, rule: str) -> Any:
+    n, spread = len(x), np.max(x) - np.min(x)
+    if rule == "sqrt":
+        return spread / np.sqrt(n)
+    if rule == "sturges":
+        return spread / (np.log2(n) + 1.0)
+    if rule == "rice":
+        return spread / (2.0 * n ** (1.0 / 3))
+    if rule == "scott":
+        return (24.0 * np.pi**0.5 / n) ** (1.0 / 3.0) * np.std(x)
+    if rule == "doane":
+        return doane_width(x, spread)
+    if rule == "stone":
+        return stone_width(x, spread, (low, high) if given else None)
+    quarters = 2.0 * (np.percentile(x, 75) - np.percentile(x, 25)) * n ** (-1.0 / 3.0)  # fd
+    if rule == "fd":
+        return quarters
+    least = spread / np.sqrt(n) / 2
+    return min(max(quarters, least), spread / (np.log2(n) + 1.0))
+
+
+def doane_width(x: Any, spread: Any) -> Any:
+    n = len(x)
+    sigma = np.std(x) if n > 2 else np.std(x[:1])
+    if sigma == 0.0:
+        return 0.0
+    error = np.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
+    skew = np.mean(((x - np.mean(x)) / sigma) ** 3)
+    return spread / (1.0 + np.log2(n) + np.log2(1.0 + np.abs(skew) / error))
+
+
+def stone_width(x: Any, spread: Any, bounds: Any) -> Any:
+    """The number of bins with the least estimate of the squared error, by cross-validation."""
+    n = len(x)
+    if n <= 1 or spread == 0:
+        return 0.0
+    best, least = 1, np.inf
+    for bins in range(1, max(100, int(np.sqrt(n))) + 1):
+        shares = np.histogram(x, bins, bounds)[0] / n
+        risk = (2 - (n + 1) * np.dot(shares, shares)) / (spread / bins)
+        if risk < least:
+            best, least = bins, risk
+    return spread / best
 
 
 def check_edges(edges: Any) -> None:
@@ -343,7 +425,8 @@ def correlation(c: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
-        check_fractions, quantile_rows, taken_rows, median_rows, interp_rows, periodic_points, apart, extremes,
+        check_fractions, quantile_rows, taken_rows, weighted_rows, median_rows, interp_rows, periodic_points, apart,
+        extremes, bins_by_rule,
         bincount, bincount_weighted, bin_number, edges_between, check_edges, count_bins, weigh_bins, cell_step,
         count_cells, weigh_cells, covariance, correlation,
     )

@@ -1,0 +1,69 @@
+"""np.clip and the method `clip`: bounds of which either may be None, and an array for the result.
+
+    np.clip(x, 0.0, None)          x where x > 0.0 or x is nan, else 0.0
+
+At a bound the derivative is the bound's, unlike that of a maximum, where both have a share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pullback.infer.arguments import arguments_of
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Frame
+from pullback.infer.numbers import convert
+from pullback.infer.numpy.axes import is_none
+from pullback.infer.numpy.numpy_functions import common, map_numbers
+from pullback.infer.numpy.ufuncs import outs_of, stored_in
+from pullback.infer.registry import HANDLERS
+from pullback.infer.values import AV
+from pullback.ir.node import Value
+
+__all__: list[str] = []
+
+_NAMES = ("a", "a_min", "a_max", "out", "where", "casting")
+_SHORT = {"min": "a_min", "max": "a_max"}
+_UFUNC = np._core.umath.clip  # type: ignore[attr-defined]  # whose casting NumPy checks
+
+
+def _clip(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    renamed = {_SHORT.get(key, key): av for key, av in keywords.items()}
+    found = arguments_of(cx, "numpy.clip", _NAMES, given, renamed)
+    if "a" not in found:
+        raise cx.type_error("np.clip takes an array and two bounds")
+    bounds = [name for name in ("a_min", "a_max") if not is_none(found, name)]
+    inputs = [found["a"], *(found[name] for name in bounds)]
+    options = {name: found[name] for name in ("where", "casting") if not is_none(found, name)}
+    outs = outs_of(found.get("out"))
+    if not outs and not options:
+        return _clipped(cx, inputs, bounds)
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        return stored_in(cx, _UFUNC, _clipped(cx, operands, bounds), operands, outs, options)
+
+    return dispatch(cx, inputs, rule)
+
+
+def _clipped(cx: Frame, inputs: Sequence[AV], bounds: Sequence[str]) -> AV:
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        x, *limits = (convert(cx, av, kind.dtype) for av in operands)
+        for name, limit in zip(bounds, limits, strict=True):
+            x = _bounded(cx, name == "a_min", kind.dtype.is_float, x, limit)
+        return AV(kind, (x,))
+
+    return map_numbers(cx, inputs, rule)
+
+
+def _bounded(cx: Frame, below: bool, floats: bool, x: Value, bound: Value) -> Value:
+    """x where it is inside the bound or nan, else the bound, which then has the derivative: at the bound x gets 0."""
+    if not floats:
+        return cx.e("maximum" if below else "minimum", x, bound)
+    inside = cx.e("gt" if below else "lt", x, bound)
+    return cx.e("select", cx.e("or_", inside, cx.e("isnan", x)), x, bound)
+
+
+HANDLERS["numpy.clip"] = _clip
