@@ -2,6 +2,8 @@
 
 call_times()       [{"call": "math.sqrt(float)", "nanoseconds": 31.0}, {"call": "f(float)", ...}, ...]
 
+node_times()       nanoseconds for each node of a tree or list that is an argument, read only and written back
+
 Best of interleaved batches, the loop around the call taken off; math.sqrt and np.negative stand beside as yardsticks.
 """
 
@@ -13,11 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 import pullback as pb
+from structure_workloads import Link, Tree
 from workloads import sincos
 
-__all__ = ["call_times"]
+__all__ = ["call_times", "node_times"]
 
 _ROUNDS, _COUNT = 25, 10_000
+_DEPTH, _NODE_ROUNDS = 16, 15
 
 
 @dataclass
@@ -110,3 +114,76 @@ def _batch(function: Callable | None, value: object) -> float:
         for _ in repeats:
             function(value)
     return time.perf_counter() - began
+
+
+# ---- nodes of trees and lists ----------------------------------------------------------------------------------------
+
+
+def tree_of(depth):
+    return Tree(0.5 * depth, *((tree_of(depth - 1), tree_of(depth - 1)) if depth else ()))
+
+
+def total(tree):
+    return 0.0 if tree is None else tree.value + total(tree.left) + total(tree.right)
+
+
+def scale(tree, factor):
+    tree.value *= factor
+    if tree.left is not None:
+        scale(tree.left, factor)
+    if tree.right is not None:
+        scale(tree.right, factor)
+
+
+def list_of(count):
+    head = None
+    for i in range(count):
+        head = Link(0.5 * i, head)
+    return head
+
+
+def total_of_links(link):
+    found = 0.0
+    while link is not None:
+        found += link.value
+        link = link.next
+    return found
+
+
+def scale_links(link, factor):
+    while link is not None:
+        link.value *= factor
+        link = link.next
+
+
+def node_times() -> list[dict]:
+    """Nanoseconds of processor time for each node, the walk itself included; plain Python beside; prints them."""
+    count = 2 ** (_DEPTH + 1) - 1
+    rows = []
+    kinds = (("tree", tree_of(_DEPTH), total, scale), ("linked list", list_of(count), total_of_links, scale_links))
+    for kind, value, reads, writes in kinds:
+        compiled, changing, before = pb.jit(reads), pb.jit(writes), reads(value)
+        changing(value, 2.0)
+        if not (math.isclose(compiled(value), 2.0 * before) and math.isclose(reads(value), 2.0 * before)):
+            raise AssertionError(f"{kind}: {compiled(value)}, CPython says {reads(value)}, twice {before}")
+        sides = {
+            "read": lambda f=compiled, v=value: f(v),
+            "read and written back": lambda f=changing, v=value: f(v, -1.0),
+            "read, plain Python": lambda f=reads, v=value: f(v),
+            "written, plain Python": lambda f=writes, v=value: f(v, -1.0),
+        }
+        for name, seconds in _best(sides).items():
+            rows.append({"call": f"{kind} of {count:,} nodes, {name}", "nanoseconds": seconds / count * 1e9})
+            print(f"{rows[-1]['call']:60} {rows[-1]['nanoseconds']:9.1f} ns a node", flush=True)
+    return rows
+
+
+def _best(sides: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The least processor time of one call of each, in turn."""
+    best = dict.fromkeys(sides, math.inf)
+    for _ in range(_NODE_ROUNDS):
+        for name, call in sides.items():
+            began = time.process_time()
+            call()
+            best[name] = min(best[name], time.process_time() - began)
+    return best

@@ -1,16 +1,22 @@
 """The first call in a process: compiling, and loading what an earlier process has compiled.
 
-first_calls()       {"cold": 0.41, "from disk": 0.012, ...}, seconds of value and gradient of a function of 30 lines
+first_calls()       {"30 lines": {"cold": 0.41, "from disk": 0.012, ...}, ...}, seconds of value and gradient
+
+The programs are `thirty_lines` and `long_program`; values are compared with CPython, slopes with differences.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
+import long_program
 
 __all__ = ["first_call", "first_calls", "thirty_lines"]
 
@@ -19,19 +25,20 @@ _CHILD = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
 module, name, arguments = sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
+wanted = json.loads(sys.argv[5])
 import numpy
 numpy_done = time.perf_counter()
 import pullback
 imported = time.perf_counter()
-slopes = pullback.value_and_grad(getattr(__import__(module), name))
+slopes = pullback.value_and_grad(getattr(__import__(module), name), argnums=tuple(wanted))
 import pullback.pipeline, llvmlite.binding
 start, worked = time.perf_counter(), time.process_time()
 slopes(*arguments)
 first, worked = time.perf_counter(), time.process_time() - worked
-slopes(*arguments)
+answer = slopes(*arguments)
 second = time.perf_counter()
 times = {"import": imported - numpy_done, "first": first - start, "worked": worked, "second": second - first}
-print(json.dumps({**times, "compile": times["first"] - times["second"]}))
+print(json.dumps({**times, "compile": times["first"] - times["second"], "answer": answer}, default=float))
 """
 
 
@@ -68,21 +75,34 @@ def thirty_lines(x, y):
     return energy + smooth + penalty
 
 
-def first_call(module: str, name: str, arguments: tuple, cache: str | None = None) -> dict:
+def first_call(
+    module: str, name: str, arguments: tuple, cache: str | None = None, argnums: tuple[int, ...] = (0,)
+) -> dict:
     """Times of the first and the second call in a new process; with an empty cache unless one is given."""
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, "PULLBACK_CACHE_DIR": cache or empty}
-        command = [sys.executable, "-c", _CHILD, str(HERE), module, name, json.dumps(arguments)]
+        command = [sys.executable, "-c", _CHILD, str(HERE), module, name, *map(json.dumps, (arguments, argnums))]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
 def first_calls(repeats: int = 5) -> dict:
     """The least of some processes each, beyond imports; and what importing takes beyond NumPy."""
+    programs = {
+        "30 lines": ("first_calls", thirty_lines, (1.5, 0.2), (0,)),
+        "330 lines": ("long_program", long_program.cost, long_program.ARGUMENTS, (0, 1, 2, 3)),
+    }
+    return {title: _measured(*program, repeats) for title, program in programs.items()}
+
+
+def _measured(module: str, function: Callable, arguments: tuple, argnums: tuple[int, ...], repeats: int) -> dict:
+    name = function.__name__
     with tempfile.TemporaryDirectory() as cache:
-        cold = [first_call("first_calls", "thirty_lines", (1.5, 0.2)) for _ in range(repeats)]
-        first_call("first_calls", "thirty_lines", (1.5, 0.2), cache)
-        warm = [first_call("first_calls", "thirty_lines", (1.5, 0.2), cache) for _ in range(repeats)]
+        cold = [first_call(module, name, arguments, None, argnums) for _ in range(repeats)]
+        first_call(module, name, arguments, cache, argnums)
+        warm = [first_call(module, name, arguments, cache, argnums) for _ in range(repeats)]
+    for one in (*cold, *warm):
+        _check(function, arguments, argnums, *one["answer"])
     return {
         "cold": min(one["first"] for one in cold),
         "cold, processor time": min(one["worked"] for one in cold),
@@ -90,3 +110,15 @@ def first_calls(repeats: int = 5) -> dict:
         "from disk, processor time": min(one["worked"] for one in warm),
         "import beyond NumPy": min(one["import"] for one in warm),
     }
+
+
+def _check(function: Callable, arguments: tuple, argnums: tuple[int, ...], value: float, slopes: list[float]) -> None:
+    """Compare with CPython, and the slopes with differences."""
+    if not math.isclose(value, function(*arguments), rel_tol=1e-10):
+        raise AssertionError(f"{function.__name__}: {value}, CPython says {function(*arguments)}")
+    for i, slope in zip(argnums, slopes, strict=True):
+        step = 1e-6 * abs(arguments[i])
+        above, below = (function(*arguments[:i], arguments[i] + move, *arguments[i + 1 :]) for move in (step, -step))
+        difference = (above - below) / (2.0 * step)
+        if not math.isclose(slope, difference, rel_tol=1e-4):
+            raise AssertionError(f"{function.__name__}: slope {i} is {slope}, differences say {difference}")

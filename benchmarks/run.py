@@ -25,7 +25,7 @@ from pathlib import Path
 
 from array_workloads import ARRAY_WORKLOADS
 from build import BUILDS, FAST, Build, BuildError, compiler_version
-from calls import call_times
+from calls import call_times, node_times
 from first_calls import first_calls
 from forms import Rules
 from growth import growth
@@ -58,7 +58,7 @@ def main() -> int:
         return 2
     record = {
         "rows": rows,
-        "calls": call_times() if "call" in chosen else [],
+        "calls": [*call_times(), *node_times()] if "call" in chosen else [],
         "growth": growths() if options.growth else [],
         "first_calls": fresh_processes() if options.first else {},
         "bars": bars(rows),
@@ -139,7 +139,8 @@ def growths() -> list[dict]:
 def fresh_processes() -> dict:
     """Measure first calls, and print them."""
     found = first_calls()
-    print("\nfirst call, 30 lines, value and gradient: " + ", ".join(f"{k} {duration(v)}" for k, v in found.items()))
+    for title, times in found.items():
+        print(f"first call, {title}, value and gradient: " + ", ".join(f"{k} {duration(v)}" for k, v in times.items()))
     return found
 
 
