@@ -26,6 +26,7 @@ from dual_arrays import (
     rearranged,
     wrap,
 )
+from dual_options import add_at, copyto, differences, in_order, left_out, lines, norm, running, with_options
 from duals import (
     PARTIALS,
     Dual,
@@ -300,6 +301,8 @@ def _numpy_module() -> types.SimpleNamespace:
     names = {name: name for name in PARTIALS if hasattr(np, name)} | OTHER_NAMES
     for name, row in names.items():
         table[name] = differentiable(Primitive(f"np.{name}", getattr(np, name), PARTIALS[row]))
+        table[name] = with_options(table[name], getattr(np, name))
+    table["add"].at = add_at
     for name in TESTS:
         table[name] = differentiable(Primitive(f"np.{name}", getattr(np, name)))
     for name in ("float64", "float32"):
@@ -316,7 +319,12 @@ def _numpy_module() -> types.SimpleNamespace:
     table |= {"empty": _empty, "empty_like": _empty_like, "full": _full, "full_like": _full_like, "copy": _copy}
     table["ascontiguousarray"] = _contiguous
     table |= {"array": new_array, "asarray": _as_array, "linspace": _linspace, "arange": _arange}
-    table |= {"where": _where, "clip": _clip, "dot": _dot, "matmul": _matmul, "outer": _outer}
+    table |= {"cumsum": lines(np.cumsum, running), "diff": lines(np.diff, differences)}
+    table |= {"sort": lines(np.sort, in_order)}
+    table |= {"copyto": copyto, "linalg": types.SimpleNamespace(**vars(np.linalg) | {"norm": norm})}
+    for name, start in (("sum", 0.0), ("max", -np.inf), ("min", np.inf)):
+        table[name] = left_out(REDUCTIONS[name], getattr(np, name), start)
+    table |= {"where": _where, "clip": with_options(_clip, np.clip), "dot": _dot, "matmul": _matmul, "outer": _outer}
     return types.SimpleNamespace(**table)
 
 

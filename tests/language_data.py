@@ -100,6 +100,55 @@ class Node:
         self.rest = rest
 
 
+class Rows:
+    def __init__(self, left, right):
+        self.left = left
+        self.right = right
+
+    def push(self, z):
+        self.left += z
+        return self.left
+
+    def turn(self):
+        self.left, self.right = self.right, self.left
+
+
+def weight(w):
+    return float(np.sum(np.sin(w) * (np.arange(w.size) + 1.0).reshape(w.shape)))
+
+
+def marked(w, z):
+    w[0] = z
+    return w
+
+
+def larger(left, right):
+    return left if left[0] > right[0] else right
+
+
+def tail(w):
+    return w[-2:]
+
+
+def parts(w):
+    for k in range(len(w) - 1):
+        yield w[k : k + 2]
+
+
+def states(w, n):
+    yield w
+    for k in range(n):
+        w = np.sin(w) + k * 0.25
+        yield w
+
+
+def pushed(w, z, n):
+    if n <= 0:
+        return w
+    w[n % len(w)] += z
+    return pushed(w, z * 0.5, n - 1)
+
+
 def folded(node, z):
     if node is None:
         return z
@@ -237,6 +286,7 @@ class DataWriter(Pen):
             self.write(indent, f"{other} = {box}.items")
         else:
             self.write(indent, f"{other} = {name}")
+            self.shapes[other] = self.shapes.get(name, name)
         self.bind(scope, other, kind)
 
     def arrays(self, scope: Scope, indent: int) -> None:

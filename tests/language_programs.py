@@ -4,6 +4,7 @@ import contextlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -700,3 +701,88 @@ def recursion_out_of_a_generator_loop(x):
         return x
 
     return power(3) + power(2)
+
+
+# ------------------------------------------------------------------------------------------- what a call spreads
+
+
+@dataclass
+class Point:
+    a: float
+    b: float
+    c: float = 2.0
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+class Kept:
+    def __init__(self, first, *rest):
+        self.first, self.rest = first, rest
+
+
+@program
+def dataclass_of_a_generator(x):
+    point = Point(*(x * k for k in (1.0, 2.0, 3.0)))
+    return point.a * point.b + point.c
+
+
+@program
+def objects_of_a_list_of_run_time_length(x):
+    items = []
+    for k in range(2):
+        items.append(x * k + 1.0)
+    pair, kept = Pair(*items), Kept(*items)
+    return pair.a * pair.b + kept.first * sum(kept.rest) + Pair(*map(lambda v: v * v, items)).b
+
+
+@program
+def spread_that_does_not_fit(x):
+    items = []
+    for k in range(3):
+        items.append(x * k + 1.0)
+    total = Kept(*items).rest[1]
+    for cut in range(4):
+        try:
+            total = total * x + Pair(*items[:cut]).b
+        except TypeError:
+            total += x
+        try:
+            total = total * x + Kept(*items[:cut]).first
+        except TypeError:
+            total += x * x
+        try:
+            total = total * x + Point(*(x,), *items[:cut]).c
+        except TypeError:
+            total += x**3
+    return total
+
+
+# ----------------------------------------------------------------------------------------- arrays without axes
+
+
+class Holder:
+    def __init__(self, value):
+        self.value = value
+
+
+@program
+def arrays_without_axes_in_lists(x):
+    items = []
+    for k in range(3):
+        items.append(np.array(x * (k + 1)))
+    for k in range(3):
+        items[k] = items[k] * items[(k + 1) % 3]
+    return float(items[0] * items[1] + items[2])
+
+
+@program
+def arrays_without_axes_in_dicts_and_objects(x):
+    held = {"a": np.array(x * x)}
+    held["b" if x > 0.0 else "a"] = np.array(3.0 * x)
+    holder = Holder(np.array(x))
+    other = holder
+    other.value[...] = holder.value * held["a"]
+    return float(held["a"] * held["b"] + holder.value * x)

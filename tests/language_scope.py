@@ -26,7 +26,10 @@ FEATURES = (
     "branch", "for", "while", "break", "continue", "early return", "closure", "nonlocal", "recursion", "tuple", "list",
     "dict", "dataclass", "alias", "array mutation", "view", "exception", "second order", "generator", "comprehension",
     "none", "linked list", "match", "string", "nested lists", "objects in lists", "functions in data", "higher order",
-    "inheritance", "set", "star", "with", "arrays in data", "callee exception", "factory", "walrus",
+    "inheritance", "set", "star", "with", "arrays in data", "callee exception", "factory", "walrus", "array alias",
+    "array swap", "in place", "overlap", "live view", "array fields", "array helper", "array cells", "matrix",
+    "matrix loops", "element while", "index error", "float32", "int array", "axis", "ufunc options", "array gradient",
+    "array history", "array generator", "mask",
 )  # fmt: skip
 
 
@@ -63,6 +66,9 @@ class Pen:
         self.used: set[str] = set()
         self.recursions: list[str] = []
         self.generators: list[str] = []
+        self.shapes: dict[str, str] = {}  # names of one shape have one word here
+        self.solid: set[str] = set()  # matrices whose elements lie in order
+        self.short: set[str] = set()  # arrays of which no part is taken
 
     def pick(self, *options: Any) -> Any:
         return self.draw.choice(options)

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from language_data import HEAD
-from language_nested import NestedWriter
+from language_numpy import NumpyWriter
 from language_scope import Scope
 
 BLOCKS = {"branch", "for", "while", "exception", "match", "string", "none", "closure", "nonlocal", "recursion"} | {
-    "set", "with", "callee exception", "factory", "walrus",
+    "set", "with", "callee exception", "factory", "walrus", "array alias", "array swap", "live view", "array cells",
+    "matrix loops", "element while", "index error", "array gradient", "int array",
+    "array history", "array generator",
 }  # fmt: skip
 
 
-class Writer(NestedWriter):
+class Writer(NumpyWriter):
     """Writes one program."""
 
     def __init__(self, seed: int) -> None:
@@ -65,7 +67,10 @@ class Writer(NestedWriter):
         parts += [f"sum({name}) * 0.5" for name in scope.of("list")]
         parts += [f"sum({name}.values())" for name in scope.of("dict", "table")]
         parts += [f"{name}.a * {name}.b + sum({name}.items)" for name in scope.of("box")]
-        parts += [f"float(np.sum({name} * {name}))" for name in scope.of("array")]
+        parts += [self.pick(f"float(np.sum({name} * {name}))", f"weight({name})") for name in scope.of("array")]
+        parts += [f"weight({name})" for name in scope.of("matrix", "single")]
+        parts += [f"float(np.sum({name})) * 0.1" for name in scope.of("ints")]
+        parts += [f"weight({name}.left) * 0.5 + weight({name}.right)" for name in scope.of("rows")]
         parts += [f"folded({name}, 0.5)" for name in scope.of("node")]
         parts += [f"sum(sum(e) for e in {name})" for name in scope.of("grid")]
         parts += [f"sum(sum(e) for e in {name}.values())" for name in scope.of("groups")]
@@ -118,7 +123,14 @@ class Writer(NestedWriter):
             "objects in lists": self.objects_in_lists, "functions in data": self.functions_in_data,
             "higher order": self.higher_order, "inheritance": self.inheritance, "set": self.sets, "star": self.stars,
             "with": self.contexts, "arrays in data": self.arrays_in_data, "callee exception": self.callee_exception,
-            "factory": self.factory, "walrus": self.walrus, "string": self.string,
+            "factory": self.factory, "walrus": self.walrus, "string": self.string, "array alias": self.array_alias,
+            "array swap": self.array_swap, "in place": self.in_place, "overlap": self.overlap,
+            "live view": self.live_view, "array fields": self.array_fields, "array helper": self.array_helper,
+            "array cells": self.array_cells, "matrix": self.matrices, "matrix loops": self.matrix_loops,
+            "element while": self.element_while, "index error": self.index_error, "float32": self.singles,
+            "int array": self.ints, "axis": self.axes, "ufunc options": self.options,
+            "array gradient": self.array_gradient, "array history": self.array_history,
+            "array generator": self.array_generator, "mask": self.masks,
         }  # fmt: skip
 
     def fits(self, feature: str, scope: Scope, indent: int) -> bool:

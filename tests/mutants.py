@@ -191,6 +191,10 @@ MUTANTS = [
         "return front and not self.memory.rewritten(op)", "return front",
     ),
     Mutant(
+        "arrays that a loop carries are copied though other names write to them", "passes.shelves",
+        "            if not self.is_settled(puts):\n                return\n", "",
+    ),
+    Mutant(
         "an assignment to a captured variable is lost", "infer.cells",
         "    write(cx, _heap(subject), subject.value, _VALUE, value)\n", "",
     ),

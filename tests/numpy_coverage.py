@@ -62,20 +62,11 @@ REASONS = {
     "makes text, or sets how text is made": """
         numpy.array_repr numpy.array_str numpy.get_printoptions numpy.printoptions numpy.set_printoptions
     """.split(),
-    "speaks of dtypes as values": """
-        numpy.isdtype
-    """.split(),
     "works on Python objects": """
         numpy.fromiter numpy.frompyfunc
     """.split(),
     "plans what a call of einsum does by itself": """
         numpy.einsum_path
-    """.split(),
-    "packs bits into bytes": """
-        numpy.packbits numpy.unpackbits
-    """.split(),
-    "not yet": """
-        numpy.roots
     """.split(),
 }
 ABSENT = {name: reason for reason, names in REASONS.items() for name in names}

@@ -33,6 +33,7 @@ import numpy as np
 import adapter
 import oracle
 from compare import assert_same
+from language_arrays import COLUMNS, ROWS
 from language_scope import FEATURES
 from language_writer import Writer
 from structures import leaves, mapped
@@ -72,11 +73,13 @@ def written(seed: int) -> tuple[str, tuple[Any, ...], tuple[int, ...], frozenset
     kinds |= {"y": "num"} if draw.random() < 0.5 else {}
     kinds |= {"n": "int"} if draw.random() < 0.5 else {}
     kinds |= {"u": "array"} if draw.random() < 0.4 else {}
-    wanted = draw.sample(FEATURES, draw.choice([4, 5, 6, 7]))
+    kinds |= {"m": "matrix"} if draw.random() < 0.2 else {}
+    wanted = draw.sample(FEATURES, draw.choice([5, 6, 7, 8]))
     writer = Writer(draw.randrange(2**40))
     source = writer.program(wanted, kinds, draw.choice([2, 4, 6]))
     make = {"num": lambda: draw.gauss(0, 1), "int": lambda: draw.randint(0, 4),
-            "array": lambda: np.array([draw.gauss(0, 1) for _ in range(draw.randint(3, 4))])}  # fmt: skip
+            "array": lambda: np.array([draw.gauss(0, 1) for _ in range(draw.randint(3, 4))]),
+            "matrix": lambda: np.array([[draw.gauss(0, 1) for _ in range(COLUMNS)] for _ in range(ROWS)])}  # fmt: skip
     arguments = tuple(make[kind]() for kind in kinds.values())
     argnums = tuple(position for position, kind in enumerate(kinds.values()) if kind != "int")
     return source, arguments, argnums, frozenset(writer.used)
@@ -105,8 +108,10 @@ class Check:
     def __init__(self, sample: Sample) -> None:
         self.sample, self.function = sample, sample.function
         self.file = sample.function.__code__.co_filename
-        self.differentiates = "second order" in sample.features
-        self.moved = [nudged(sample.arguments, 1e-14), nudged(sample.arguments, -1e-14)]
+        self.differentiates = bool({"second order", "array gradient"} & sample.features)
+        self.single = "float32" in sample.source
+        size = 1e-6 if self.single else 1e-14
+        self.moved = [nudged(sample.arguments, size), nudged(sample.arguments, -size)]
         self.kind, self.expected, self.left = self.reference(sample.arguments)
 
     def reference(self, arguments: tuple[Any, ...]) -> tuple[str, Any, Any]:
@@ -139,7 +144,7 @@ class Check:
         return None
 
     def agree(self, actual: Any, expected: Any, others: list[Any]) -> bool:
-        return close(floats(actual), floats(expected), [floats(other) for other in others], False)
+        return close(floats(actual), floats(expected), [floats(other) for other in others], self.single)
 
     def stable(self) -> bool:
         """The same path and types for arguments a few roundings away."""
@@ -161,7 +166,7 @@ class Check:
         kind, actual = outcome(run, self.file)
         if kind == "failure":
             return f"{category(kind, actual)} {mode} in {engine}: {actual!r}"
-        if not close(actual, expected, others, False):
+        if not close(actual, expected, others, self.single):
             return f"wrong {mode} in {engine}: {list(map(float, actual))} for {expected}"
         return None
 

@@ -363,7 +363,26 @@ def run_time_too(a, k):
     return a.sum(axis=k) * k + np.arange(4.0)[k]
 
 
+class Along:
+    def __init__(self, axis, weight):
+        self.axis = axis
+        self.weight = weight
+
+    def __call__(self, a):
+        return self.weight * a.sum(axis=self.axis)
+
+
+def of_object(a, axis):
+    return Along(axis, 2.0)(a)
+
+
+def of_objects(a):
+    first, second = Along(0, 2.0), Along(1, 3.0)
+    return np.sum(first(a)) * second(a)
+
+
 ROWS = [
+    Row(of_object, runs=((0,), (2,))), Row(of_objects),
     Row(called), Row(parameter, runs=((), (1,), (-1,), (np.int64(2),))),
     Row(tuple_parameter, runs=((), ((0, 2),), ((-1,),), (1,))), Row(flag, runs=((True,), (False,))), Row(rank),
     Row(reversed_axes), Row(reversed_axes, (3, 2)), Row(reversed_range), Row(listed_range),

@@ -10,7 +10,7 @@ import pytest
 import pullback as pb
 from benchmark_files import FOLDER, load
 
-report, networks = load("report"), load("networks")
+report, networks, long_program = load("report"), load("networks"), load("long_program")
 
 
 def row(workload, ratio, kind="gradient", build="strict", others=None):
@@ -123,6 +123,25 @@ def test_trees_of_any_shape_are_one_compilation():
     for tree in trees:
         assert slopes(*weights, tree)[0] == pytest.approx(networks.tree_lstm(*weights, tree))
     assert pb.stats().specializations - before <= 1
+
+
+@pytest.mark.slow
+def test_a_long_program():
+    before = pb.stats().specializations
+    value_and_slopes = pb.value_and_grad(long_program.cost, argnums=(0, 1, 2, 3))
+    curvatures = pb.grad(pb.grad(long_program.cost), argnums=(0, 1, 2, 3))
+    *point, most = long_program.ARGUMENTS
+    for days in (most, 45):
+        value, slopes = value_and_slopes(*point, days)
+        assert value == pytest.approx(long_program.cost(*point, days), rel=1e-12)
+        for k, (slope, curvature) in enumerate(zip(slopes, curvatures(*point, days), strict=True)):
+            step = 1e-6 * point[k]
+            above, below = ([x + move * (i == k) for i, x in enumerate(point)] for move in (step, -step))
+            ends = [long_program.cost(*place, days) for place in (above, below)]
+            assert slope == pytest.approx((ends[0] - ends[1]) / (2.0 * step), rel=1e-5)
+            ends = [value_and_slopes(*place, days)[1][0] for place in (above, below)]
+            assert curvature == pytest.approx((ends[0] - ends[1]) / (2.0 * step), rel=1e-5)
+    assert pb.stats().specializations - before <= 2  # for any number of days
 
 
 @pytest.mark.slow

@@ -795,7 +795,7 @@ class Foreign:
         (np.zeros(3, np.clongdouble), "x.real and x.imag"),
         (np.zeros(3, object), "np.float64"),
         (np.zeros(3, np.longdouble), "astype(np.float64)"),
-        (np.zeros(3, np.dtype([("x", float)])), "fields"),
+        (np.zeros(3, np.dtype([("x", float), ("s", "S3")])), "fields"),
         (np.zeros(3, ">f8"), "newbyteorder"),
         (np.zeros(25, np.uint8)[1:].view(np.float64), "x.copy()"),
         (np.ma.masked_array([1.0]), "filled"),

@@ -71,6 +71,61 @@ def test_loops_in_any_order_give_the_same(n, dear):
     assert (found[0][1] == found[1][1]).all()
 
 
+WIDTHS = [0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 130]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers"),
+    [(DType.BOOL, np.bool_), (DType.I16, np.int16), (DType.F32, np.float32), (DType.F64, np.float64)],
+)
+def test_rows_of_every_length_are_added_to(dtype, numbers):
+    """Whole vectors, and what is left: c[j] += a[i, j] for all i, with a new array besides."""
+
+    def build(e, a, c):
+        rows = e("view_expand", c, axis=0)
+        kinds = ["inc", "new"]
+        twice = lambda q, x: [x, x if dtype is DType.BOOL else q("add", x, x)]  # noqa: E731
+        return elementwise(e, sizes_of(e, a), [a], kinds, twice, [rows])
+
+    native = Native(program([ArrayRef(dtype, 2, True), ArrayRef(dtype, 1, True)], build))
+    for n in WIDTHS:
+        a = RNG.integers(0, 2, (5, n)).astype(numbers)
+        c = np.zeros(n, a.dtype)
+        (new,) = native(a, c)
+        assert (c == (a.any(axis=0) if dtype is DType.BOOL else a.sum(axis=0))).all()
+        assert (new == (a if dtype is DType.BOOL else a + a)).all()
+
+
+def raised(e, a, out, start):
+    """out[j] = larger(a[j], out[j]); the largest of a and a number."""
+    (n,) = sizes_of(e, a)
+
+    def column(b, k):
+        b("array_swap", out, k, b("larger", b("array_get", a, k), b("array_get", out, k)))
+        return []
+
+    loop(e, n, [], column)
+    return loop(e, n, [start], lambda b, k, best: [b("larger", best, b("array_get", a, k))])
+
+
+def test_extremes_are_vectorised_in_large_modules_too():
+    text = optimised(program([V, V, F64], raised), LARGE)
+    assert text.count("@llvm.maximum.v") >= 4
+
+
+@pytest.mark.parametrize("n", WIDTHS)
+def test_extremes_of_every_length(n):
+    native = Native(program([V, V, F64], raised))
+    for nan in (False, True):
+        a, out = RNG.normal(size=n), RNG.normal(size=n)
+        if nan and n:
+            a[-1] = np.nan
+        wanted = np.maximum(a, out)
+        (best,) = native(a, out, -0.25)
+        np.testing.assert_array_equal(out, wanted)
+        np.testing.assert_array_equal(best, np.max([-0.25, *a]))
+
+
 def test_masks_are_used_only_where_the_processor_has_them(monkeypatch):
     text = emit.emit_program(program([V, V], scaled)).text
     assert abi.MASKED in text and abi.UNMASKED not in text

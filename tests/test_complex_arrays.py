@@ -203,3 +203,54 @@ def test_cmath(name: str) -> None:
     for z in (0.3 + 0.4j, -1.5 + 0j, -2.5 - 0.5j, 3 - 0j):
         found = pb.jit(f)(z)
         assert type(found) is complex and cmath.isclose(found, f(z), rel_tol=1e-14)
+
+
+def by_mask(z: Any, c: Any, m: Any, v: Any) -> Any:
+    z[m] = z[m] ** 2 + c[m]
+    picked = z[m]
+    z[m] = v
+    z[m] = z[m] * picked
+    z[m] = z[::-1][m]
+    return z
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
+def test_masks_take_and_set_both_parts(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(3)
+    z, c = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape) for _ in range(2))
+    z, c, m = z.astype(dtype), c.astype(dtype), rng.random(shape) > 0.4
+    values = (rng.standard_normal(m.sum()) + 1j).astype(dtype)
+    for given in (z, np.asfortranarray(z), np.repeat(z, 2, axis=-1)[..., ::2]):
+        for v in (values, values[:1], values.real.copy(), values.astype("complex64")):
+            found, wanted = pb.jit(by_mask)(given.copy(), c, m, v), by_mask(given.copy(), c, m, v)
+            np.testing.assert_allclose(found, wanted, rtol=1e-5 if dtype == "complex64" else 1e-12)
+            assert found.dtype == wanted.dtype
+    with pytest.raises(ValueError, match="cannot assign"):
+        pb.jit(by_mask)(z.copy(), c, m, np.zeros(m.sum() + 1, dtype))
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        pb.jit(by_mask)(z.copy(), c, np.ones(np.array(shape) + 1, bool), values)
+
+
+def masked_loss(x: Any, y: Any, m: Any) -> Any:
+    z = x + 1j * y
+    w = z.copy()
+    w[m] = w[m] ** 2 + z[m] * 2j
+    w[m] = w[m] * z[m]
+    return np.sum(np.abs(w) ** 2)
+
+
+def test_derivatives_through_masks_of_complex_arrays() -> None:
+    rng, h = np.random.default_rng(4), 1e-6
+    x, y, m = rng.standard_normal((3, 4)), rng.standard_normal((3, 4)), rng.random((3, 4)) > 0.4
+    first, second = pb.grad(masked_loss, argnums=(0, 1))(x, y, m)
+    for at in np.ndindex(3, 4):
+        step = np.zeros((3, 4))
+        step[at] = h
+        slopes = [(masked_loss(x + step, y, m) - masked_loss(x - step, y, m)) / (2 * h),
+                  (masked_loss(x, y + step, m) - masked_loss(x, y - step, m)) / (2 * h)]  # fmt: skip
+        np.testing.assert_allclose([first[at], second[at]], slopes, rtol=1e-5, atol=1e-6)
+    direction = rng.standard_normal((3, 4))
+    bent = pb.hvp(lambda x: masked_loss(x, y, m), (x,), (direction,))
+    ends = [pb.grad(masked_loss)(x + k * h * direction, y, m) for k in (1, -1)]
+    np.testing.assert_allclose(bent, (ends[0] - ends[1]) / (2 * h), rtol=1e-4, atol=1e-5)

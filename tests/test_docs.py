@@ -26,8 +26,9 @@ TITLES = {
     "dict": "Methods of dicts", "set": "Methods of sets", "frozenset": "Methods of frozensets",
     "deque": "Methods of deques", "Counter": "Methods of Counters", "defaultdict": "Methods of defaultdicts",
     "OrderedDict": "Methods of OrderedDicts", "collections": "collections", "itertools": "itertools",
-    "functools": "functools", "operator": "operator", "heapq": "heapq", "bisect": "bisect", "copy": "copy",
-    "dataclasses": "dataclasses", "contextlib": "contextlib",
+    "functools": "functools", "operator": "operator", "heapq": "heapq", "bisect": "bisect", "statistics": "statistics",
+    "copy": "copy", "dataclasses": "dataclasses", "contextlib": "contextlib", "int": "Methods of ints",
+    "float": "Methods of floats",
 }  # fmt: skip
 
 

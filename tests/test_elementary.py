@@ -267,7 +267,7 @@ def test_accuracy(name: str, dtype: str) -> None:
 
 IN_DOUBLE = {
     "exp": np.exp, "expm1": np.expm1, "tanh": np.tanh, "log": np.log, "log1p": np.log1p,
-    "sigmoid": lambda x: np.where(x < 0, np.exp(-abs(x)), 1) / (1 + np.exp(-abs(x))),
+    "sigmoid": lambda x: np.where(x < 0, np.exp(-abs(x)), 1) / (1 + np.exp(-abs(x))), "sin": np.sin, "cos": np.cos,
 }  # fmt: skip
 
 

@@ -5,9 +5,13 @@ and aliasing count.
 """
 
 import copy
+import decimal
 import gc
 import math
+import random
+import re
 import sys
+import threading
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -373,18 +377,19 @@ def test_fields_that_are_not_always_set():
     assert not pb.jit(lambda s: hasattr(s, "next"))(bare)
 
 
-def test_fields_of_other_kinds_matter_where_they_are_read():
+@pytest.mark.parametrize("other", [re.compile("a"), random.Random(1), threading.Lock(), decimal.Decimal(1), b"a"])
+def test_fields_of_other_kinds_matter_where_they_are_read(other):
     class Model:
         def __init__(self):
             self.x = 2.0
             self.words = {"a"}
-            self.random = np.random.default_rng(0)
+            self.other = other
 
     m = Model()
     assert pb.jit(lambda m: m.x * 2.0)(m) == 4.0
     assert pb.grad(lambda m: m.x**2)(m).x == 4.0
-    with pytest.raises(pb.CompileError, match="the field 'random' cannot be used"):
-        pb.jit(lambda m: m.random)(m)
+    with pytest.raises(pb.CompileError, match="the field 'other' cannot be used"):
+        pb.jit(lambda m: m.other)(m)
 
 
 # ------------------------------------------------------------------------------------------------------------ dicts

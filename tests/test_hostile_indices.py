@@ -182,3 +182,25 @@ def test_the_index_array_is_the_target() -> None:
     agrees(lambda n: put(n, n, n[::-1]), np.array([2, 0, 1]))
     agrees(lambda n: put(n, n, n + 1), np.array([2, 0, 1]))
     agrees(lambda m: put(m, m, False), np.array([True, False, True]))
+
+
+def _walked(a: Any) -> Any:
+    path = [int(np.argmax(a[0]))]
+    for row in a[1:]:
+        path.append(np.argmin(row * a[0, path[-1]]))  # Python's ints and NumPy's in one list
+    b = a.copy()
+    for i, p in enumerate(path):
+        b[i, p] *= 2.0
+        b[p % 3, 1 : p + 1] += a[i, p]
+    return np.sum(b**2) + sum(a[i, p] * a[i][p] for i, p in enumerate(path))
+
+
+def test_indices_that_are_ints_of_either_kind() -> None:
+    a = np.sin(np.arange(12.0)).reshape(3, 4)
+    assert pb.jit(_walked)(a) == pytest.approx(_walked(a), rel=1e-14)
+    steps = 1e-6 * np.eye(12).reshape(12, 3, 4)
+    slope = np.array([(_walked(a + h) - _walked(a - h)) / 2e-6 for h in steps]).reshape(3, 4)
+    np.testing.assert_allclose(pb.grad(_walked)(a), slope, rtol=1e-6, atol=1e-8)
+    direction = np.cos(a)
+    bend = (pb.grad(_walked)(a + 1e-6 * direction) - pb.grad(_walked)(a - 1e-6 * direction)) / 2e-6
+    np.testing.assert_allclose(pb.jvp(pb.grad(_walked), (a,), (direction,))[1], bend, rtol=1e-6, atol=1e-7)

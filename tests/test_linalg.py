@@ -263,3 +263,47 @@ def test_the_formulations_agree():
     ]
     for one, other in zip(*slopes, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+# -------------------------------------------------------------------------------------------------- small and large
+
+
+def of_matrix(a, b):
+    return np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a), np.linalg.slogdet(a)[1]
+
+
+def loss_of_matrix(a, b):
+    return np.sum(np.linalg.solve(a, b) ** 2) + np.sum(np.linalg.inv(a) ** 3) + np.linalg.det(a) ** 2
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_systems_of_every_size(dtype):
+    """Up to 8 rows they are solved without LAPACK; pivots move rows in all of them."""
+    compiled, close = pb.jit(of_matrix), {"rtol": 2e-4 if dtype is np.float32 else 1e-10}
+    for n in (1, 2, 3, 5, 8, 9, 12):
+        a = RNG.standard_normal((4, n, n)).astype(dtype)
+        a[1] = np.eye(n)[::-1]
+        a[2] = np.tril(a[2])[::-1] + 3 * np.eye(n, dtype=dtype)[::-1]
+        a[3] += 3 * np.eye(n, dtype=dtype)
+        for b in (RNG.standard_normal((4, n, 1)).astype(dtype), RNG.standard_normal((4, n, 6)).astype(dtype)):
+            for found, wanted in zip(compiled(a, b), of_matrix(a, b), strict=True):
+                np.testing.assert_allclose(found, wanted, atol=close["rtol"] * np.abs(wanted).max(), **close)
+                assert found.dtype == wanted.dtype
+
+
+def test_small_systems_have_derivatives_of_any_order():
+    a, b = RNG.standard_normal((3, 3)) + 3 * np.eye(3), RNG.standard_normal(3)
+    np.testing.assert_allclose(pb.grad(loss_of_matrix)(a, b), differences(lambda a: loss_of_matrix(a, b), a), rtol=1e-5)
+    direction = RNG.standard_normal((3, 3))
+    steps = [pb.grad(loss_of_matrix)(a + h * direction, b) for h in (1e-5, -1e-5)]
+    found = pb.hvp(lambda a: loss_of_matrix(a, b), (a,), (direction,))
+    np.testing.assert_allclose(found, (steps[0] - steps[1]) / 2e-5, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 9])
+def test_singular_systems_raise_as_in_numpy(n):
+    a = np.ones((n, n)) if n > 1 else np.zeros((1, 1))
+    for function in (lambda a: np.linalg.inv(a), lambda a: np.linalg.solve(a, a)):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+            pb.jit(function)(a)
+    assert pb.jit(determinant)(a) == 0.0

@@ -150,3 +150,70 @@ def test_stop_gradient() -> None:
     np.testing.assert_allclose(by_a, 12.0 * np.array([100.0, 2.0]))
     assert pb.grad(pb.grad(stopped))(2.0, a.copy()) == pytest.approx(-2.0 * math.sin(2.0))
     assert pb.jvp(stopped, (2.0, a.copy()), (1.0, np.zeros(2)))[1] == pytest.approx(by_x)
+
+
+# ------------------------------------------------------------------------------- functions that change what they see
+
+MOVE = np.array([0.3, 0.2, -0.5])
+SHARED = np.ones(3)
+
+
+class Box:
+    """What a function changes."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+def cubes_of_array(x: Any, a: Any) -> Any:
+    a += x
+    return a**3
+
+
+def cubes_of_box(x: Any, box: Any) -> Any:
+    box.content = box.content + x
+    return box.content**3
+
+
+def cubes_of_global(x: Any, start: Any) -> Any:
+    SHARED[:] = SHARED + x
+    return SHARED**3
+
+
+def cubes_of_list(x: Any, items: Any) -> Any:
+    items.append(x * 1.0)
+    return (items[0] + items[-1]) ** 3
+
+
+@pytest.mark.parametrize("kind", [pb.jacobian, pb.jacfwd, pb.jacrev])
+@pytest.mark.parametrize(
+    ("cubes", "given"),
+    [
+        (cubes_of_array, lambda: np.ones(3)), (cubes_of_box, lambda: Box(np.ones(3))), (cubes_of_global, lambda: 1.0),
+        (cubes_of_list, lambda: [np.ones(3)]),
+    ],
+)  # fmt: skip
+def test_a_function_that_changes_things_is_called_once(kind: Any, cubes: Any, given: Any) -> None:
+    ours, theirs = given(), given()
+    SHARED[:] = 1.0
+    cubes(MOVE, theirs)
+    SHARED[:] = 1.0
+    np.testing.assert_allclose(kind(cubes)(MOVE, ours), np.diag(3 * (1 + MOVE) ** 2), rtol=1e-14)
+    after, wanted = (getattr(v, "content", v) for v in (ours, theirs))
+    np.testing.assert_allclose(after, wanted, rtol=1e-14)
+    SHARED[:] = 1.0
+    curvature = pb.hessian(lambda x, v: np.sum(cubes(x, v)))(MOVE, given())
+    np.testing.assert_allclose(curvature, np.diag(6 * (1 + MOVE)), rtol=1e-14)
+    SHARED[:] = 1.0
+    curvature = kind(pb.grad(lambda x, v: np.sum(cubes(x, v))))(MOVE, given())
+    np.testing.assert_allclose(curvature, np.diag(6 * (1 + MOVE)), rtol=1e-14)
+
+
+def test_a_function_that_draws_numbers_is_called_once() -> None:
+    def f(x: Any, rng: Any) -> Any:
+        return np.sum(x * rng.normal(size=3)) ** 2
+
+    ours, theirs = np.random.default_rng(4), np.random.default_rng(4)
+    z = theirs.normal(size=3)
+    np.testing.assert_allclose(pb.hessian(f)(MOVE, ours), 2 * np.outer(z, z), rtol=1e-14)
+    assert ours.random() == theirs.random()

@@ -1,4 +1,4 @@
-"""Random programs notice faults: of 40 seeded ones at least 38 are caught by 2,000 programs."""
+"""Random programs notice faults: of 41 seeded ones at least 39 are caught by 2,000 programs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_a_fault_finds_its_place(mutant: Mutant) -> None:
     compile(text.replace(mutant.before, mutant.after), mutant.module, "exec")
 
 
-def test_there_are_forty_faults() -> None:
-    assert len(MUTANTS) == 40
-    assert len({mutant.name for mutant in MUTANTS}) == 40
+def test_there_are_so_many_faults() -> None:
+    assert len(MUTANTS) == 41
+    assert len({mutant.name for mutant in MUTANTS}) == 41
 
 
 @pytest.mark.slow

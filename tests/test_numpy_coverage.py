@@ -10,7 +10,8 @@ from pullback.infer import public_names
 from pullback.infer.registry import builtin_name
 
 LEAST = 0.95
-OF_DTYPES = ["numpy.can_cast", "numpy.issubdtype", "numpy.promote_types", "numpy.result_type"]  # see test_dtypes
+# These are asked about dtypes: see test_dtypes.
+OF_DTYPES = ["numpy.can_cast", "numpy.isdtype", "numpy.issubdtype", "numpy.promote_types", "numpy.result_type"]
 NAMES = [f"{module}.{name}" for module, names in coverage.OFFERED.items() for name in names]
 
 

@@ -14,7 +14,7 @@ import textwrap
 import traceback
 from collections import namedtuple
 from dataclasses import FrozenInstanceError, dataclass
-from enum import Enum
+from enum import Enum, Flag, IntFlag, auto
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -307,6 +307,52 @@ def test_the_lookup_of_an_enum(number: int) -> None:
     else:
         with pytest.raises(ValueError, match="3 is not a valid Color"):
             compiled(number)
+
+
+class Mode(Flag):
+    FAST = auto()
+    LOUD = auto()
+
+
+class Right(IntFlag):
+    READ = 4
+    WRITE = 2
+
+
+def flagged(x: float, n: int) -> Any:
+    mode = Mode(0)
+    for i in range(n):
+        if i % 2:
+            mode |= Mode.FAST
+        else:
+            mode = mode ^ Mode.LOUD
+    if Mode.FAST in mode:
+        return 2.0 * x * x
+    return 3.0 * x if mode else x * (5.0 if ~mode == Mode.FAST | Mode.LOUD else 7.0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_flags_are_put_together(n: int) -> None:
+    assert pb.jit(flagged)(1.5, n) == flagged(1.5, n)
+    slope = (flagged(1.5 + 1e-6, n) - flagged(1.5 - 1e-6, n)) / 2e-6
+    assert pb.grad(flagged)(1.5, n) == pytest.approx(slope, rel=1e-8)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+def test_the_lookup_of_flags(number: int) -> None:
+    compiled = pb.jit(lambda n: (Mode(n), Mode.FAST in Mode(n)))
+    if number < 4:
+        assert compiled(number) == (Mode(number), Mode.FAST in Mode(number))
+    else:
+        with pytest.raises(ValueError):
+            compiled(number)
+
+
+def test_flags_come_and_go() -> None:
+    def f(mode: Mode, right: Right) -> Any:
+        return mode | Mode.LOUD, ~Right.READ, right | 8, right & Right.WRITE, int(right) + 1
+
+    assert pb.jit(f)(Mode.FAST, Right.READ) == f(Mode.FAST, Right.READ)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pytest
 
 from ir_text import canonical, parse
 from meaning import PASSES, agree, apply, outcome, rewrites
+from pullback.ir.show import show_function
 
 # ------------------------------------------------------------------------------------------- cse, dce, inline, licm
 
@@ -498,6 +499,38 @@ def test_loops_are_split_where_checks_begin_to_fail():
         arguments = [*(np.arange(size) + 1.0 for size in sizes), 0.5, draw.randint(-2, 6), draw.randint(-3, 5)]
         arguments.append(draw.random() < 0.8)
         assert agree(outcome(plain, arguments), outcome(program, arguments)), arguments
+
+
+KEPT = """
+    def f(n: i64, m: i64, t: i64) -> i64:
+        zero: i64 = const 0
+        a: f64[:,:]c = array_zeros dtype=f64 n, m
+        kept: buffer<f64[:,:]c> = buffer element=f64[:,:]c t
+        last: f64[:,:]c = for t, a:
+          body (k: i64, u: f64[:,:]c):
+            s: i64 = array_size axis=0 u
+            v: f64[:,:]c = array_zeros dtype=f64 s, k
+            buffer_put kept, k, v
+            yield v
+        total: i64 = for t, zero:
+          body (k2: i64, sum: i64):
+            w: f64[:,:]c = buffer_get kept, k2
+            rows: i64 = array_size axis=0 w
+            columns: i64 = array_size axis=1 w
+            both: i64 = add rows, columns
+            more: i64 = add sum, both
+            yield more
+        return total
+"""
+
+
+def test_arrays_taken_from_a_buffer_have_the_sizes_of_those_put_there():
+    """The first axis is that of all; the second changes from trip to trip."""
+    program = parse(KEPT)
+    apply(program, "sizes")
+    assert "add n, columns" in show_function(program.functions["f"])
+    for counts in ((3, 4, 5), (0, 2, 3), (2, 2, 0)):
+        assert outcome(program, [np.int64(c) for c in counts]) == [counts[2] * counts[0] + sum(range(counts[2]))]
 
 
 def test_memory_is_freed_after_its_last_use():

@@ -246,6 +246,25 @@ def test_additions_to_overlapping_views_are_one_pass_in_rounds():
     )
 
 
+def test_rounds_that_add_to_one_row_do_not_follow_each_other():
+    views = "\n".join(f"            v{i}: f64[:]c = view_slice axis=0 unit=True g, s{i}, n, s1" for i in range(5))
+    adds = "\n".join(f"""            elementwise rank=1 outputs=(inc) targets=1 n, t, v{i}:
+              block (u{i}: f64):
+                yield u{i}""" for i in range(5))
+    sizes = "\n".join(f"            s{i}: i64 = const {i}" for i in range(5))
+    program = parse(f"""
+        def f(t: f64[:]c, n: i64, m: i64) -> f64[:]c:
+{sizes}
+            g: f64[:]c = array_zeros dtype=f64 m
+{views}
+{adds}
+            return g
+    """)
+    apply(program, "rows")
+    (op,) = (op for op in program.functions["f"].body.ops if op.name == "elementwise")
+    assert op.attrs["rounds"] == (1, 3, 0, 2, 4)
+
+
 def test_dear_functions_are_not_computed_in_every_round():
     program = parse("""
         def f(t: f64[:]c, n: i64, i: i64) -> f64[:]c:

@@ -39,6 +39,14 @@ def trunc_division(x, y):
     return x - y * math.trunc(Fraction(x) / Fraction(y))
 
 
+def order_of(t, x):
+    if t in BITS:
+        return x - t.dtype.limits[0]
+    size = 8 * t.dtype.bytes
+    magnitude = int(NUMPY[t](abs(x)).view(f"int{size}"))
+    return 2 ** (size - 1) + magnitude if x >= 0 else 2 ** (size - 1) - 1 - magnitude
+
+
 def sign(x):
     return (x > 0) - (x < 0)
 
@@ -64,6 +72,9 @@ MEANING = {
     "ipow": lambda t, x, n: x ** max(n, 0),
     "maximum": lambda t, x, y: max(x, y),
     "minimum": lambda t, x, y: min(x, y),
+    "larger": lambda t, x, y: max(x, y),
+    "smaller": lambda t, x, y: min(x, y),
+    "order_bits": lambda t, x: order_of(t, x),
     "python_max": lambda t, x, y: max(x, y),
     "python_min": lambda t, x, y: min(x, y),
     "eq": lambda t, x, y: x == y,

@@ -49,7 +49,7 @@ def test_many_programs(start: int) -> None:
 
 
 def test_every_pair_of_features_meets_often_enough() -> None:
-    found = pairs(range(START, START + 2000))
+    found = pairs(range(START, START + 4000))
     rare = {pair: found[pair] for pair in combinations(sorted(FEATURES), 2) if found[pair] < 20}
     assert not rare
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -334,6 +335,88 @@ def test_a_generator_is_written_back_on_an_exception() -> None:
         pb.jit(failing)(ours)
     theirs.random()
     assert ours.random() == theirs.random()
+
+
+@dataclass
+class _Walk:
+    rng: Any
+    step: float
+    past: Any = None
+
+
+def _steps(walk: _Walk, more: Any, pair: Any, table: dict[str, Any]) -> float:
+    total = walk.rng.normal() * walk.step + pair[0].random()
+    for rng in more:
+        total += rng.random()
+    more.append(np.random.default_rng(7))
+    walk.past = (walk.rng, more[-1].random())
+    walk.rng = np.random.default_rng(3)
+    return total + table["rng"].normal() + walk.rng.random()
+
+
+def test_generators_in_what_is_given() -> None:
+    def given() -> Any:
+        first = np.random.default_rng(1)
+        return _Walk(first, 2.0), [np.random.default_rng(2)], (first, "a"), {"rng": np.random.default_rng(5)}
+
+    ours, theirs = given(), given()
+    assert pb.jit(_steps)(*ours) == _steps(*theirs)
+    (walk, more, pair, table), (other, rest, twin, _) = ours, theirs
+    assert walk.past[0] is pair[0]
+    for mine, expected in ((walk.rng, other.rng), (pair[0], twin[0]), (more[0], rest[0]), (more[1], rest[1])):
+        assert isinstance(mine, np.random.Generator)
+        assert mine.bit_generator.state == expected.bit_generator.state
+        assert mine.spawn(1)[0].random() == expected.spawn(1)[0].random()
+    assert isinstance(table["rng"], np.random.Generator)
+
+
+def test_derivatives_with_generators_in_objects() -> None:
+    def loss(x: float, walk: _Walk) -> Any:
+        return np.sum(x * walk.rng.normal(size=3)) ** 2
+
+    slope = 2 * np.sum(np.random.default_rng(1).normal(size=3)) ** 2
+    walk = _Walk(np.random.default_rng(1), 1.0)
+    assert math.isclose(pb.grad(loss)(1.5, walk), 1.5 * slope, rel_tol=1e-14)
+    assert isinstance(walk.rng, np.random.Generator)
+    assert math.isclose(pb.hessian(loss)(1.5, _Walk(np.random.default_rng(1), 1.0)), slope, rel_tol=1e-14)
+
+
+def _made(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    rng.random()
+    return rng, rng.spawn(2)[1]
+
+
+def _put(walks: Any, seed: int) -> None:
+    walks.append(np.random.default_rng(seed))
+
+
+def test_generators_that_compiled_code_makes_are_numpys() -> None:
+    for _ in range(2):
+        for mine, expected in zip(pb.jit(_made)(4), _made(4), strict=True):
+            assert mine.random() == expected.random()
+            assert mine.spawn(1)[0].random() == expected.spawn(1)[0].random()
+    put = pb.jit(_put)
+    for walks in ([np.random.default_rng(1)], [], []):  # the last two fit code that is there by then
+        put(walks, 8)
+        assert walks[-1].random() == np.random.default_rng(8).random()
+
+
+def test_generators_come_back_on_an_exception_too() -> None:
+    def failing(walk: _Walk) -> None:
+        walk.rng.random()
+        walk.past = np.random.default_rng(3)
+        raise ValueError("no more")
+
+    first = np.random.default_rng(1)
+    walk = _Walk(first, 1.0)
+    with pytest.raises(ValueError, match="no more"):
+        pb.jit(failing)(walk)
+    theirs = np.random.default_rng(1)
+    theirs.random()
+    assert walk.rng is first
+    assert first.random() == theirs.random()
+    assert walk.past.random() == np.random.default_rng(3).random()
 
 
 def test_other_bit_generators_are_refused() -> None:

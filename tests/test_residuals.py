@@ -65,6 +65,48 @@ def test_arrays_and_inner_loops():
     assert all("array of rank 1" in size for _, _, size in found)
 
 
+def waves(a, first, last):
+    total = 0.0
+    for k in range(first, last):
+        total += np.sum(np.sin(a * k) * np.exp(a))
+    return total
+
+
+def columns(a):
+    out = np.ones((len(a), len(a)))
+    for k in range(1, len(a)):
+        out[:, k] = out[:, k - 1] * a
+    return np.sum(out * out)
+
+
+def test_loops_that_end_before_they_begin_keep_nothing():
+    a = np.array([0.3, 0.7])
+    for last in (5, 3, 2, -4):
+        slope = sum((k * np.cos(a * k) + np.sin(a * k)) * np.exp(a) for k in range(3, last)) + 0 * a
+        np.testing.assert_allclose(pb.grad(waves)(a, 3, last), slope, rtol=1e-12)
+        second = pb.jacfwd(pb.grad(waves))(a, 3, last)
+        bend = sum((2 * k * np.cos(a * k) + (1 - k * k) * np.sin(a * k)) * np.exp(a) for k in range(3, last)) + 0 * a
+        np.testing.assert_allclose(second, np.diag(bend), rtol=1e-12)
+        np.testing.assert_allclose(pb.jacrev(pb.grad(waves))(a, 3, last), np.diag(bend), rtol=1e-12)
+    assert pb.grad(columns)(np.zeros(0)).shape == (0,)
+
+
+def newton(b, x):
+    for _ in range(3):  # as many trips as the arrays that they carry have elements
+        p = np.exp(-x @ b)
+        b = b + ((x.T * p) @ x + np.eye(3)) @ b
+    return np.sum(b**2)
+
+
+def test_sizes_that_are_the_number_of_trips():
+    b, x = np.array([0.1, -0.2, 0.05]), np.cos(np.arange(12.0)).reshape(4, 3)
+    steps = 1e-6 * np.eye(3)
+    slope = [(newton(b + h, x) - newton(b - h, x)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(pb.grad(newton)(b, x), slope, rtol=1e-6)
+    bend = [(pb.grad(newton)(b + h, x) - pb.grad(newton)(b - h, x)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(pb.hessian(newton)(b, x), bend, rtol=1e-5)
+
+
 def test_as_much_is_kept_as_it_says():
     n = 10_000
     gradient = pb.grad(powers)

@@ -107,6 +107,7 @@ What the table of tests (`tests/surface_rows`) holds each function to, made from
 reverse.
 All of it is tried on arrays that lie row after row, column after column, reversed, with gaps, read-only and with
 swapped bytes, where nothing else is said.
+What works of structured arrays is said in [records.md](records.md).
 """
 
 

@@ -335,6 +335,34 @@ def test_which_writes_only_fill_new_rows():
     assert cell_writes(program)["main"].rewritten == {(2, 0), (2, 1)}
 
 
+def test_a_loop_tells_its_next_trip_of_a_row():
+    program = parse(
+        """
+        def main(x: f64, p: i64, n: i64, t: table node) -> f64:
+            one: i64 = const 1
+            r: i64 = table_rows t, one
+            table_set column=1 t, r, p
+            y: f64 = for n, x:
+                body (k: i64, c: f64):
+                    q: i64 = table_get column=1 type=i64 t, p
+                    v: f64 = call callee=look t, q
+                    table_set column=1 t, p, r
+                    yield v
+            table_set column=0 t, r, y
+            return y
+        """,
+        """
+        def look(t: table node, r: i64) -> f64:
+            v: f64 = table_get column=0 type=f64 t, r
+            return v
+        """,
+        tables=NODE,
+    )
+    ops = program.functions["main"].body.ops
+    cells = Cells(program.functions["main"], cell_writes(program))
+    assert [op in cells.first for op in ops if op.name == "table_set"] == [True, False]
+
+
 def passed(text, *others, tables=NODE, through=(), names=None):
     program = parse(text, *others, tables=tables)
     before = parse(text, *others, tables=tables)

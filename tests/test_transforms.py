@@ -196,3 +196,46 @@ def test_shared_code_goes_with_its_function():
     del f
     gc.collect()
     assert gone() is None
+
+
+def _rebound(u: Any) -> Any:
+    """A closure reads the argument, whose name stands for another array later: it lives in a cell."""
+    v = u.copy()
+
+    def square(i: int) -> Any:
+        return u[i] * u[i]
+
+    for _ in range(2):
+        for i in range(len(u)):
+            u[i] = square(i)
+        u, v = v, u
+    return np.sum(u * v)
+
+
+class _Holder:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+def _held(u: Any) -> Any:
+    holder = _Holder(u)
+    for i in range(len(u)):
+        holder.x[i] = holder.x[i] * u[i] * u[i]
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize("function", [_rebound, _held])
+def test_jacobians_of_functions_that_change_what_they_keep(function: Any) -> None:
+    """They are called once: another call would see changed elements."""
+    u = np.array([1.1, 0.9, 1.3])
+
+    def wanted(k: int, order: int) -> Any:
+        power = 4 if function is _rebound else 6
+        return power * u[k] ** (power - 1) if order == 1 else power * (power - 1) * u[k] ** (power - 2)
+
+    first = [wanted(k, 1) for k in range(3)]
+    second = np.diag([wanted(k, 2) for k in range(3)])
+    for transform in (pb.grad, pb.jacobian, pb.jacfwd, pb.jacrev):
+        np.testing.assert_allclose(transform(function)(u.copy()), first, rtol=1e-12)
+    for transform in (pb.hessian, lambda f: pb.jacfwd(pb.grad(f)), lambda f: pb.jacfwd(pb.jacfwd(f))):
+        np.testing.assert_allclose(transform(function)(u.copy()), second, rtol=1e-12, atol=1e-13)

@@ -69,6 +69,13 @@ def pairs(a, b):
     return np.arctan2(a, b), np.atan2(b, a), np.hypot(a, b), np.copysign(a, b), np.logaddexp(a, b)
 
 
+def clipped_into(a):
+    out = np.zeros_like(a)
+    first = np.clip(a, -0.5, 0.5, out=out) * a
+    out *= 2.0
+    return first, a.clip(None, 0.25, out=out, where=a > -0.25), out
+
+
 def comparisons(a, b):
     return (np.equal(a, b), np.not_equal(a, b), np.less(a, b), np.less_equal(a, b), np.greater(a, b),
             np.greater_equal(a, b))  # fmt: skip
@@ -151,6 +158,15 @@ ROWS = [
         FLOATS,
         specials=SPECIAL,
     ),
+    Row(
+        "numpy.clip ndarray.clip",
+        lambda a: (np.clip(a, 0.25, None), np.clip(a, None, 0.5), a.clip(max=0.75), a.clip(-0.5),
+                   np.clip(a, None, None)),
+        [X(5), X(2, 3)],
+        FLOATS,
+        specials=SPECIAL,
+    ),
+    Row("numpy.clip ndarray.clip", clipped_into, [X(5), X(2, 3)], FLOATS),
     Row(
         "numpy.clip",
         lambda a, low, high: np.clip(a, low, high),

@@ -90,6 +90,8 @@ ROWS = [
     Row("numpy.einsum", lambda a: np.einsum("...ij->...ji", a), [X(2, 3), X(2, 2, 3)]),
     Row("numpy.einsum", lambda a, s: np.einsum("ij,->ij", a, s), [(X(2, 3), S())]),
     Row("numpy.einsum", lambda a: np.einsum("ij->ik", a), [X(2, 2)], order=0),
+    Row("numpy.einsum", lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]), [(X(2, 3), X(3, 2))], WIDE),
+    Row("numpy.einsum", lambda a: np.einsum(a, [..., 30, 3]), [X(2, 3), X(2, 2, 3)]),
     Row("numpy.linalg.matmul numpy.linalg.matrix_transpose numpy.linalg.diagonal",
         lambda a, b: (np.linalg.matmul(a, b), np.linalg.matrix_transpose(a), np.linalg.diagonal(a)),
         [(X(2, 3), X(3, 2)), (X(2, 2, 3), X(3, 2))]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surface import ALL, COMPLEX, FLOATS, NUMBERS, N, Row, S, X
+from surface import ALL, COMPLEX, FLOATS, LAYOUTS, NUMBERS, N, Row, S, X
 
 RANKS = [X(2, 3), X(2, 3, 4), X(2, 1, 3, 2), X(3, 0)]
 TABLES = [X(3, 4), X(1, 3), X(3, 1), X(0, 2)]
@@ -64,6 +64,17 @@ def flat_elements(a):
     for x in a.flat:
         total = total + x * x
     return total, a.flat[1:3], a.T.flat[1]
+
+
+def indices_in_turn(a):
+    total = a.sum() * 0
+    for i, j in np.ndindex(a.shape):
+        total = total + a[i, j] * (i + 2 * j)
+    for place in np.ndindex(*a.shape[:1]):
+        total = total + a[place].sum() * place[0]
+    for (i, j), x in np.ndenumerate(a):
+        total = total + x * a[i, 0] * j
+    return total, np.array([i + 3 * j for i, j in np.ndindex(2, 2)])
 
 
 def filled_diagonals(a, v):
@@ -231,9 +242,13 @@ MADE = [
         [X(3)], NUMBERS),
     Row("numpy.array numpy.asarray numpy.asanyarray ndarray.astype numpy.astype",
         lambda a: (np.array(a, ndmin=3), np.array(a, copy=None), np.asarray(a, order="F"), np.asanyarray(a),
-                   a.astype(np.float64, copy=False), np.astype(a, np.int32)), [X(2, 3), X(3)], NUMBERS),
+                   np.astype(a, np.int32)), [X(2, 3), X(3)], NUMBERS),
+    Row("ndarray.astype", lambda a: a.astype(np.float64, copy=False), [X(2, 3), X(3)], NUMBERS,
+        layouts=[layout for layout in LAYOUTS if layout != "swapped"],  # such an array is given back as it came
+        note="`copy=False` gives an array of swapped bytes back as it is"),
     Row("numpy.array", lambda a: np.array(a, dtype=np.int32, copy=False), [X(3, dtype="float64")], order=0),
     Row("ndarray.flat", flat_elements, [X(2, 3), X(1, 3)], NUMBERS),
+    Row("numpy.ndindex numpy.ndenumerate", indices_in_turn, [X(2, 3), X(1, 2), X(0, 3), X(2, 0)], NUMBERS),
     Row("ndarray.item", lambda a: (a.item(3), a.item(1, 2), a.item((0, 1)), a[:1, :1].item(), a[0, 0].item()),
         [X(2, 3)], ALL),
     Row("ndarray.item", lambda a: a.item(), [X(2, 3)], order=0),

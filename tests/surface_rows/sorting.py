@@ -87,6 +87,10 @@ ROWS = [
     Row("numpy.unique", lambda a: np.unique(a, True, True, True), [X(6), X(2, 3), X(0)], NUMBERS, specials=SPECIAL),
     Row("numpy.unique", lambda a: np.unique(a, return_counts=True, equal_nan=False), [X(6)], NUMBERS, specials=SPECIAL),
     Row("numpy.unique", lambda a: np.unique(a, return_inverse=True)[1], [X(7), X(2, 2, 2)], INTS, order=0),
+    Row("numpy.unique", lambda a: np.unique(np.round(a), axis=0), [X(6, 2), X(4, 2, 2), X(3), X(0, 2), X(3, 0)], ALL,
+        order=0, specials=SPECIAL),
+    Row("numpy.unique", lambda a: np.unique(a, True, True, True, axis=1), [X(2, 5), X(2, 3, 2)], NUMBERS,
+        specials=SPECIAL),
     Row("numpy.unique_values", lambda a: np.sort(np.unique_values(a)), [X(6)], NUMBERS, specials=("ties",)),
     Row("numpy.unique_all", lambda a: np.unique_all(a), [X(6), X(2, 3)], NUMBERS, specials=("ties",)),
     Row("numpy.unique_counts", lambda a: np.unique_counts(a).counts, [X(6)], INTS, order=0),
@@ -95,6 +99,8 @@ ROWS = [
     Row(
         "numpy.setdiff1d", lambda a, b: np.setdiff1d(a, b), [(X(6), X(3)), (X(2, 2), N(3))], NUMBERS, specials=("ties",)
     ),
+    Row("numpy.setdiff1d numpy.intersect1d", lambda a, b: (np.setdiff1d(a, b, True),
+        np.intersect1d(np.sort(a)[:3], np.sort(a)[2:], assume_unique=True)), [(X(6), X(3))], FLOATS),
     Row("numpy.setxor1d", lambda a, b: np.setxor1d(a, b), [(X(6), X(3)), (X(2, 2), N(3))], NUMBERS, specials=("ties",)),
     Row(
         "numpy.intersect1d",

@@ -42,6 +42,14 @@ def more_between(a):
     )
 
 
+def weighted(a, w):
+    return (
+        np.quantile(a, 0.3, weights=w, method="inverted_cdf") + 0,  # NumPy gives an array of rank 0
+        np.percentile(a, [0, 40, 100], axis=1, weights=w, method="inverted_cdf", keepdims=True),
+        np.quantile(a, Q, axis=0, weights=w[:, 0] + 1, method="inverted_cdf"),
+    )
+
+
 def nan_sums(a):
     return (
         np.nansum(a),
@@ -107,6 +115,14 @@ ROWS = [
     # a float64 of float32 numbers, of which NumPy rounds a difference in float32
     Row("numpy.quantile", more_between, RANKS, "float32", specials=SPECIAL, tolerance=2.0**30, slope=1e-3),
     Row("numpy.quantile", lambda a: np.quantile(a, 1.5), [X(4)]),
+    Row("numpy.quantile", weighted, [(X(3, 4), P(3, 4)), (X(3, 4), N(3, 4))], NUMBERS, wrt=(0,), specials=SPECIAL),
+    Row("numpy.quantile", lambda a, w: np.quantile(a, Q, axis=(2, 0), weights=w, method="inverted_cdf"),
+        [(X(2, 3, 4), P(4, 2)), (X(2, 3, 4), P(2, 4))], FLOATS, wrt=(0,)),
+    Row("numpy.quantile", lambda a, w: np.quantile(a, Q, weights=w, method="inverted_cdf"),
+        [(X(3), X(3)), (X(3), np.zeros(3)), (X(3, 2), P(3))], order=0),
+    Row("numpy.quantile", lambda a, w: np.quantile(a, Q, weights=w), [(X(3), P(3))], order=0),
+    Row("numpy.nanquantile", lambda a, w: np.nanquantile(a, Q, axis=0, weights=w, method="inverted_cdf"),
+        [(X(3, 4), P(3, 4))], FLOATS, wrt=(0,), specials=("nan",)),
     Row("numpy.quantile", lambda a: np.quantile(a, 0.5), [X(0)], message=False),
     Row(
         "numpy.percentile",
@@ -202,6 +218,14 @@ ROWS = [
     ),
     Row("numpy.histogram", lambda a: np.histogram(a, bins=5, density=True), [X(12)], NUMBERS, order=0),
     Row("numpy.histogram", lambda a: np.histogram(a, bins=[0, 2, 1]), [X(4)], order=0),
+    *(
+        Row("numpy.histogram", lambda a, rule=rule: np.histogram(a, rule), [X(12), X(60), X(1), X(0)], NUMBERS, order=0)
+        for rule in ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
+    ),
+    Row("numpy.histogram", lambda a: np.histogram(a, "auto", (-1.0, 1.5)), [X(40)], "float64 int64", order=0),
+    Row("numpy.histogram", lambda a: np.histogram(a, "none"), [X(4)], order=0),
+    Row("numpy.histogram", lambda a, w: np.histogram(a, "auto", weights=w), [(X(4), X(4))], order=0),
+    Row("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(a, "scott"), [X(9)], "float64"),
     Row("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(a, 3), [X(5), X(2, 3)], FLOATS),
     Row("numpy.histogram2d", lambda x, y: np.histogram2d(x, y, bins=(3, 4)), [(X(9), X(9))], NUMBERS, order=0),
     Row(
@@ -227,7 +251,7 @@ ROWS = [
     ),
     Row(
         "numpy.histogramdd",
-        lambda x, w: np.histogramdd([x], bins=4, density=True, weights=w),
+        lambda x, w: np.histogramdd([x], bins=5, density=True, weights=w),  # of 4, float32 would round across edges
         [(X(9), P(9))],
         FLOATS,
         wrt=(1,),

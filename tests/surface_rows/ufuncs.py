@@ -103,6 +103,13 @@ def along(a):
         np.apply_along_axis(lambda r, k: np.outer(r, r) * k, 1, a, 2.0))  # fmt: skip
 
 
+
+
+def N8(*shape):
+    """Bytes."""
+    return X(*shape, low=0, high=255, dtype="uint8")
+
+
 KEYWORDS = [
     Row("numpy.add numpy.multiply numpy.subtract", into,
         [(X(2, 3), X(3), X(2, 3)), (X(2), X(2), X(3)), (X(2), X(2), X(1))],
@@ -206,6 +213,15 @@ SINGLE = [
         np.isscalar(2.0)), [X(3)],
         f"{NUMBERS} {COMPLEX}", order=0),
     Row("numpy.real_if_close", lambda a: np.real_if_close(a) * 2, [X(3)], FLOATS),
+    Row("numpy.real_if_close", lambda z: np.real_if_close(z), [X(3), X(2, 2)], COMPLEX),
+    Row("numpy.real_if_close", lambda a: (np.real_if_close(a + 1e-15j), np.real_if_close(a + 1e-3j, 0.01)), [X(3)],
+        "float64"),
+    Row("numpy.packbits", lambda a: (np.packbits(a), np.packbits(a, 0), np.packbits(a, axis=-1, bitorder="little")),
+        [X(11), X(3, 9), X(2, 0), X(2, 3, 4)], f"bool {INTS}", order=0, layouts=()),
+    Row("numpy.packbits", lambda a: np.packbits(a), [X(3)], "float64", order=0),
+    Row("numpy.unpackbits", lambda a: (np.unpackbits(a), np.unpackbits(a, 0), np.unpackbits(a, axis=-1, count=-3),
+        np.unpackbits(a, -1, 11, "little")), [N8(3), N8(2, 3), N8(2, 2, 2)], order=0),
+    Row("numpy.unpackbits", lambda a: np.unpackbits(a), [N(3)], order=0),
 ]  # fmt: skip
 
 ROWS = [*KEYWORDS, *METHODS, *SINGLE]

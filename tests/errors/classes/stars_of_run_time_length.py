@@ -9,7 +9,7 @@ def total(first, *rest):
 
 def f(x, n):
     values = [x * i for i in range(n)]
-    return total(*values)
+    return total(*values, *values)
 
 
 ARGS = (2.0, 3)

@@ -1,4 +1,4 @@
-"""An axis that an object holds, which may change."""
+"""An axis that an object holds, which changes."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ class Mean:
         self.axis = axis
 
     def __call__(self, a):
+        self.axis = 1 - self.axis
         return np.mean(a, axis=self.axis)
 
 
