@@ -760,6 +760,14 @@ def spread_that_does_not_fit(x):
     return total
 
 
+@program
+def spread_after_all_that_fits(x):
+    items = []
+    for k in range(2):
+        items.append(x * k)
+    return Point(x, 2.0 * x, 3.0, *items[2:]).b * Pair(x, x * x, *items[2:]).b
+
+
 # ----------------------------------------------------------------------------------------- arrays without axes
 
 

@@ -110,7 +110,8 @@ def _choice(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str]
         return None
     defaults = [given for _, kind, given in parameters if kind in ("positional_only", "positional")]
     least, most = len(defaults) - sum(defaults), len(defaults)
-    return range(max(least - before, 0), most - before + 1) if 0 < most - least <= _MOST_CHOICES else None
+    fits = 0 < most - least <= _MOST_CHOICES and before <= most
+    return range(max(least - before, 0), most - before + 1) if fits else None
 
 
 def _of_run_time_length(cx: Frame, av: AV) -> bool:
