@@ -761,6 +761,19 @@ def spread_that_does_not_fit(x):
 
 
 @program
+def new_arrays_turned_in_place(x):
+    w = np.arange(3.0) * x
+    w[::-1] = w
+    total = w[1] * 2.0 + np.sum(w * np.array([1.0, 2.0, 4.0]))
+    v = w + 1.0
+    v[1:] = v[:-1]
+    v[:2] += v[1:]
+    g = np.outer(w, v)
+    g[:] = g.T
+    return total + v[2] * v[0] + g[0, 1] * g[2, 0]
+
+
+@program
 def spread_after_all_that_fits(x):
     items = []
     for k in range(2):

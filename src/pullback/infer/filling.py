@@ -89,7 +89,7 @@ def write(cx: Frame, target: AV, operands: Sequence[AV], rule: Callable[[Frame, 
 
 def apart(cx: Frame, target: AV, value: AV) -> AV:
     """The value, or a copy of it where it shares memory with the target."""
-    if _maker(cx, value.value) in FRESH or value.value is target.value:
+    if value.value is target.value or _made_since(cx, value.value, target.value):
         return value
     assert isinstance(value.type, Array)
     overlap = cx.e("array_overlap", target.value, value.value)
@@ -119,11 +119,17 @@ def shaped(
     return array_of(taken, replace(type_, readonly=readonly, columns=False, foreign=foreign), ones)
 
 
-def _maker(cx: Frame, value: Value) -> str:
+def _made_since(cx: Frame, value: Value, target: Value) -> bool:
+    """Is the value new memory of which the target is no view: one of what was there before, or of other new memory?"""
     for op in reversed(cx.e.block.ops[-64:]):
+        if target in op.results:
+            if op.name.startswith("view_"):
+                target = op.operands[0]
+            elif op.name not in FRESH:
+                return False
         if value in op.results:
-            return op.name
-    return ""
+            return op.name in FRESH and target is not value
+    return False
 
 
 def _fitting(cx: Frame, target: AV, value: AV, words: str) -> AV:
