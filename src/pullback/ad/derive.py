@@ -63,6 +63,8 @@ def _reversed(
             frame.block.results.append(_array_gradient(reverse, value))
     frame.finish()
     remove_dead(frame.block)
+    standing = set(frame.block.walk())
+    reverse.pairs[:] = [pair for pair in reverse.pairs if pair.reverse in standing]  # nothing is kept for the others
     return reverse
 
 
