@@ -95,7 +95,8 @@ class Row:
     tolerance: of values, in epsilons of the dtype, relative to the largest number of arguments and result; 0 asks for
     the same bits.
     slope: of derivatives against differences, relative.  message: exceptions have NumPy's message too.
-    reference: what NumPy runs, if not the program.  note: for the page.
+    reference: what NumPy runs, if not the program.  note: for the page.  objects: the program goes through lists that
+    grow, so a pullback of it is not differentiated in reverse again, which is said.
     """
 
     names: str
@@ -111,6 +112,7 @@ class Row:
     message: bool = True
     reference: Callable[..., Any] | None = None
     note: str = ""
+    objects: bool = False
     identity: list[str] = field(default_factory=list)  # set when the table is loaded
 
     @property

@@ -156,7 +156,8 @@ JOINED = [
     Row("numpy.hsplit numpy.vsplit", lambda a: (np.hsplit(a, 2), np.vsplit(a, [1])), [X(3, 4), X(2, 2, 2)], ANY),
     Row("numpy.hsplit numpy.dsplit", lambda a: (np.hsplit(a, 2), np.dsplit(a, [1, 2])), [X(3, 4, 3)], NUMBERS),
     Row("numpy.hsplit", lambda a: np.hsplit(a, 3), [X(3)], NUMBERS),
-    Row("numpy.unstack", lambda a: np.unstack(a)[1] * np.unstack(a, axis=1)[0][1], [X(2, 3), X(3, 2)], NUMBERS),
+    Row("numpy.unstack", lambda a: np.unstack(a)[1] * np.unstack(a, axis=1)[0][1], [X(2, 3), X(3, 2)], NUMBERS,
+        objects=True),
     Row("numpy.split numpy.hsplit numpy.atleast_3d", write_through_parts, [X(3, 4)], NUMBERS),
 ]  # fmt: skip
 
@@ -248,7 +249,8 @@ MADE = [
         note="`copy=False` gives an array of swapped bytes back as it is"),
     Row("numpy.array", lambda a: np.array(a, dtype=np.int32, copy=False), [X(3, dtype="float64")], order=0),
     Row("ndarray.flat", flat_elements, [X(2, 3), X(1, 3)], NUMBERS),
-    Row("numpy.ndindex numpy.ndenumerate", indices_in_turn, [X(2, 3), X(1, 2), X(0, 3), X(2, 0)], NUMBERS),
+    Row("numpy.ndindex numpy.ndenumerate", indices_in_turn, [X(2, 3), X(1, 2), X(0, 3), X(2, 0)], NUMBERS,
+        objects=True),
     Row("ndarray.item", lambda a: (a.item(3), a.item(1, 2), a.item((0, 1)), a[:1, :1].item(), a[0, 0].item()),
         [X(2, 3)], ALL),
     Row("ndarray.item", lambda a: a.item(), [X(2, 3)], order=0),
