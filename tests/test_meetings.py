@@ -210,6 +210,60 @@ def solved_or_not(x):
     return total
 
 
+RECORD = np.dtype([("x", "f8"), ("n", "i4")])
+
+
+def records(x):
+    made = np.zeros(4, RECORD)
+    made["x"], made["n"] = x, [0, 1, 2, 3]
+    return made
+
+
+def records_and_exceptions(x):
+    a, total = records(x), 0.0
+    for i in range(6):
+        try:
+            a[i]["x"] *= a["x"][0]
+            if a[i]["n"] == 2:
+                raise ValueError("two")
+            total += a[i]["x"] ** 2
+        except (IndexError, ValueError):
+            total += a["x"][1] ** 3
+    return total
+
+
+def records_and_recursion(x):
+    a = records(x)
+
+    def go(b, n):
+        if n == 0:
+            return np.sum(b["x"] ** 2)
+        b[n]["x"] += b[n - 1]["x"] * x[0]
+        return go(b, n - 1) * 0.5 + b["x"][n]
+
+    return go(a, 3)
+
+
+def records_and_views(x):
+    a = records(x)
+    back, later = a["x"][::-1], a[1:]
+    back[:2] *= x[3]
+    later["x"][:] = a["x"][:-1]
+    return np.sum(a["x"] * back) + later[0]["x"]
+
+
+def turned_in_branches(x):
+    """A new array is written to views of itself, on one path or the other."""
+    w = x * 1.0
+    for k in range(3):
+        if k % 2:
+            w[::-1] = w
+        else:
+            w[1:] = w[:-1] * x[0]
+        w = w + 0.1
+    return np.sum(w**2)
+
+
 def replaced_then_raised(x):
     ws = [x * 1.0, x * 2.0]
     view = ws[0][1:]
@@ -224,7 +278,13 @@ def replaced_then_raised(x):
     return np.sum(ws[1] * ws[0]) + np.sum(view)
 
 
-@pytest.mark.parametrize("program", [picked_by_a_list, solved_or_not, replaced_then_raised])
+MEET = [
+    picked_by_a_list, solved_or_not, replaced_then_raised, records_and_exceptions, records_and_recursion,
+    records_and_views, turned_in_branches,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", MEET)
 def test_writes_and_exceptions_to_second_order(program):
     rng = np.random.default_rng(4)
     x, d, h = rng.uniform(0.3, 1.0, 4), rng.normal(size=4), 1e-6
