@@ -2,7 +2,7 @@
 
     TRANSFORMS["grad"](f)(2.0)        f has been rebound already; 2.0 may be a dual of an enclosing derivative
 
-A function of one float leaf runs once; of more, once for each leaf, on copies of its arguments.
+A function runs once, on copies of its arguments, whatever the number of float leaves: it may have side effects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dual_arrays import DualArray, cells_of, is_array, laid_out_as
-from duals import Dual, base
+from duals import Bundle, Dual, base
 from structures import is_float, leaf_count, mapped, paired
 
 TAGS = itertools.count(1)
@@ -39,7 +39,7 @@ def perturb(value: Any, tag: int, directions: list[Any]) -> Any:
             return leaf
         if not is_array(leaf):
             direction = directions.pop(0)
-            return Dual(tag, leaf, direction if type(direction) is Dual else np.float64(direction))
+            return Dual(tag, leaf, direction if type(direction) in (Dual, Bundle) else np.float64(direction))
         old = cells_of(leaf)
         cells = laid_out_as(old)
         for index in np.ndindex(cells.shape):
@@ -95,7 +95,8 @@ def lane(result: Any, tag: int, which: str) -> Any:
 
 def as_given(model: Any, derivative: Any) -> Any:
     """A derivative by a Python float is a Python float."""
-    return float(derivative) if type(base(model)) is float and type(derivative) is not Dual else derivative
+    plain = type(base(model)) is float and type(derivative) not in (Dual, Bundle)
+    return float(derivative) if plain else derivative
 
 
 def structured(model: Any, numbers: list[Any]) -> Any:
@@ -118,24 +119,27 @@ def _unit(count: int, position: int) -> list[float]:
     return [1.0 if index == position else 0.0 for index in range(count)]
 
 
-def _runs(function: Function, arguments: tuple[Any, ...], argnums: Sequence[int], named: dict[str, Any]) -> Any:
-    """(tag, result) for each float leaf of the chosen arguments."""
+def _run(function: Function, arguments: tuple[Any, ...], argnums: Sequence[int], named: dict[str, Any]) -> Any:
+    """(number of float leaves of the chosen arguments, tag, result): a direction for each leaf."""
     count = sum(leaf_count(arguments[position]) for position in argnums)
-    for unit in range(count):
-        tag, directions = next(TAGS), _unit(count, unit)
-        moved = list(arguments if count == 1 else map(copied, arguments))
-        for position in argnums:
-            moved[position] = perturb(moved[position], tag, directions)
-        yield tag, function(*moved, **named)
+    tag, units = next(TAGS), [_unit(count, leaf) for leaf in range(count)]
+    directions: list[Any] = [1.0] if count == 1 else [Bundle(list(map(np.float64, unit))) for unit in units]
+    moved = list(arguments if count == 1 else map(copied, arguments))
+    for position in argnums:
+        moved[position] = perturb(moved[position], tag, directions)
+    return count, tag, function(*moved, **named)
+
+
+def _parts(tangent: Any, count: int) -> list[Any]:
+    """The tangent of each direction."""
+    return tangent.parts if type(tangent) is Bundle else [tangent] * count
 
 
 def _gradients(function: Function, arguments: Any, argnums: Any, weigh: Any, named: Any) -> tuple[Any, list[Any]]:
-    """The last run with its tag removed, and one gradient per argnum; ``weigh`` sums up a result's tangent."""
-    numbers, value = [], None
-    for tag, result in _runs(function, arguments, argnums, named):
-        numbers.append(weigh(result, tag))
-        value = lane(result, tag, "primal")
-    return value, [structured(arguments[position], numbers) for position in argnums]
+    """The result with its tag removed, and one gradient per argnum; ``weigh`` sums up a result's tangent."""
+    count, tag, result = _run(function, arguments, argnums, named)
+    numbers = list(_parts(weigh(result, tag), count))
+    return lane(result, tag, "primal"), [structured(arguments[position], numbers) for position in argnums]
 
 
 def _positions(function: Function, argnums: Any, argnames: Any) -> Any:
@@ -176,11 +180,14 @@ def jvp(function: Function, primals: Any, tangents: Any) -> Any:
 
 
 def vjp(function: Function, *primals: Any) -> Any:
-    def pullback(cotangent: Any) -> Any:
-        weigh = lambda result, tag: tangent_of(result, tag, flatten(cotangent, result))
-        return tuple(_gradients(function, primals, range(len(primals)), weigh, {})[1])
+    count, tag, result = _run(function, primals, range(len(primals)), {})
+    value = lane(result, tag, "primal")
 
-    return function(*map(copied, primals)), pullback
+    def pullback(cotangent: Any) -> Any:
+        numbers = list(_parts(tangent_of(result, tag, flatten(cotangent, value)), count))
+        return tuple(structured(primal, numbers) for primal in primals)
+
+    return value, pullback
 
 
 def hvp(function: Function, primals: Any, tangents: Any) -> Any:
@@ -193,15 +200,14 @@ def jacobian(function: Function, argnums: int = 0) -> Function:
     """One row per float leaf of the result, stacked in the shape of result times argument."""
 
     def call(*arguments: Any) -> Any:
-        columns, shape = [], ()
-        for tag, result in _runs(function, arguments, (argnums,), {}):
-            shape = getattr(result, "shape", ())
-            columns.append(flatten(lane(result, tag, "tangent"), result))
+        count, tag, result = _run(function, arguments, (argnums,), {})
+        shape = getattr(result, "shape", ())
+        rows = [_parts(entry, count) for entry in flatten(lane(result, tag, "tangent"), result)]
         argument = arguments[argnums]
         inner = getattr(argument, "shape", ())
-        cells = np.empty((len(columns[0]), len(columns)), object)
-        for column, entries in enumerate(columns):
-            for row, entry in enumerate(entries):
+        cells = np.empty((len(rows), count), object)
+        for row, entries in enumerate(rows):
+            for column, entry in enumerate(entries):
                 cells[row, column] = entry
         return DualArray(cells.reshape(*shape, *inner), float) if shape or inner else cells[0, 0]
 

@@ -97,7 +97,7 @@ def base(value: Any) -> Any:
 
 
 def zmul(left: Number, right: Number) -> Number:
-    return apply(ZMUL, left, right)
+    return right.map(lambda one: zmul(left, one)) if type(right) is Bundle else apply(ZMUL, left, right)
 
 
 def _zmul(left: Any, right: Any) -> Any:
@@ -145,6 +145,31 @@ class Dual:
 
     def is_integer(self) -> bool:
         return bool(base(self).is_integer())
+
+
+class Bundle:
+    """The tangents of several directions at once, so that a function with side effects runs once for all of them."""
+
+    __slots__ = ("parts",)
+    __array_ufunc__ = None
+
+    def __init__(self, parts: list[Number]) -> None:
+        self.parts = parts
+
+    def map(self, function: Callable[[Number], Number]) -> Bundle:
+        return Bundle([function(part) for part in self.parts])
+
+    def __add__(self, other: Any) -> Bundle:
+        others = other.parts if type(other) is Bundle else [other] * len(self.parts)
+        return Bundle([part + added for part, added in zip(self.parts, others, strict=True)])
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Number) -> Bundle:
+        return self.map(lambda part: part * factor)
+
+    def __repr__(self) -> str:
+        return f"Bundle({self.parts!r})"
 
 
 # --- ties -----------------------------------------------------------------------------------------------------------

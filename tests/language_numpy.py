@@ -345,6 +345,7 @@ class NumpyWriter(ArrayWriter):
         """The gradient by an array of a function that makes and changes others."""
         s, f, w, t = self.vector(scope, indent), self.fresh("f"), self.fresh("w"), self.fresh("t")
         inner = scope.function({w: "array"})
+        start = len(self.lines)
         self.write(indent, f"def {f}({w}):")
         self.write(indent + 1, f"{t} = {w}{self.pick('.copy()', ' * 1.0', '')}")
         copied = not self.lines[-1].endswith(f"= {w}")
@@ -365,8 +366,11 @@ class NumpyWriter(ArrayWriter):
             )
         self.write(indent + 2, self.pick(f"{t} = np.sin({t} * {w})", f"{t} = {t} + {w} * {self.number(trip, 1)}"))
         self.write(indent + 1, f"return weight({t}) * {self.bounded(inner, 1)}")
+        # What the function calls may write to the array under a captured name, which is refused (ValueError).
+        calls = any(f"{name}(" in line for name in scope.of("fn") for line in self.lines[start:])
+        at = f"{s}.copy()" if calls else s
         text = self.pick(
-            f"pb.grad({f})({s})", f"pb.value_and_grad({f})({s})[1]", f"pb.jvp(pb.grad({f}), ({s},), ({s} * 0.5,))[1]"
+            f"pb.grad({f})({at})", f"pb.value_and_grad({f})({at})[1]", f"pb.jvp(pb.grad({f}), ({at},), ({s} * 0.5,))[1]"
         )
         self.named(scope, indent, "w", f"np.tanh({text})", "array", like=s)
 
@@ -394,7 +398,7 @@ class NumpyWriter(ArrayWriter):
             change = self.pick(
                 f"{mask}[:] = ~{mask}",
                 f"{mask} = {mask} & ({s} > 0.17)",
-                f"{mask}[0] = {self.condition(inner)}",
+                f"{mask}[0] = bool({self.condition(inner)})",
                 f"{mask} |= {s} < -0.23",
             )
             self.write(deeper, change)
