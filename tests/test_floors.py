@@ -15,6 +15,7 @@ FLOORS = (
     {"analysis", "runtime"},
     {"front", "infer", "interp", "ad", "passes", "codegen"},
     {"pipeline"},
+    {"compiled"},
     {"api"},
     {"checking", "delimited", "demo", "doctor", "testing", "nn", "interop"},
     {"cli"},

@@ -41,6 +41,7 @@ _HELP = {
     "slice": "write the slice as a[start:stop:step]",
     "super": "call the function itself: classes are not supported yet",
     "functools.partial": "write a lambda: `lambda x: f(a, x)`",
+    "numpy.lib.stride_tricks": "write np.lib.stride_tricks.sliding_window_view(a, n), or index the array",
     "numpy.vectorize": "write the loop, or ufuncs of the whole array",
     "numpy.linalg.norm": "write np.sqrt(np.sum(x * x))",
     "numpy.std": "write np.sqrt(np.mean((x - np.mean(x)) ** 2))",
@@ -53,7 +54,7 @@ _HELP = {
 }  # fmt: skip
 _PLAIN = "write it out as a Python function"
 _LIBRARY = sysconfig.get_path("stdlib")
-_FOREIGN = ("numpy", "scipy", "pullback.api", "pullback.checking")
+_FOREIGN = ("numpy", "scipy", "pullback.api", "pullback.compiled", "pullback.checking")
 
 
 def is_foreign(function: python_types.FunctionType) -> bool:
