@@ -113,4 +113,5 @@ def test_a_network_has_an_array_per_layer():
     assert (done.allocations, done.kernels, done.matrix_products) == (2, 2, 2)
     gradient(*arguments)
     done = pb.stats()
-    assert (done.allocations, done.matrix_products) == (7, 5), "h, o, the cotangent of h, and four results"
+    # h, o, the cotangent of h, and four results; a product may put rows of its first operand side by side.
+    assert done.matrix_products == 5 and 7 <= done.allocations <= 8

@@ -1,21 +1,22 @@
-"""Matrix products: loops for small and for outer ones, BLAS (through SciPy) for the others, for any strides.
+"""Matrix products: loops for very small ones, blocks of our own or BLAS (through SciPy) for the others.
 
     c = matmul(a, b)        ->   c = fresh;  pb.matmul.f64(context, m, n, k, a, strides, b, strides, c, strides, 0)
     matmul_inc(s, a, b)     ->   the same with s and 1
 
-BLAS is column-major: a row-major C = A B is computed as C' = B' A'.  An operand whose rows and columns are both spread
-is copied first; a target of that kind gets its product from a temporary.  Integers and bools use the loops at every
-size.
+Blocks (see `blocks`) take operands of any strides.  Products with a vector are BLAS's, and very large ones, for which
+it may use threads.  BLAS is column-major: a row-major C = A B is computed as C' = B' A'.  An operand whose rows and
+columns are both spread is copied first; a target of that kind gets its product from a temporary.  Integers and bools
+use the loops at every size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pullback.codegen import abi
+from pullback.codegen import abi, blocks, gemv
 from pullback.codegen.arrays import array_type, fresh, sizes_of, strides_of
 from pullback.codegen.loops import repeat
-from pullback.codegen.native import BLAS_PREFIX
+from pullback.codegen.native import BLAS_PREFIX, BLOCKS, GEMV
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -26,7 +27,10 @@ from pullback.types import DType
 
 __all__ = ["RULES", "group", "signature"]
 
-_SMALL = 512  # m*n*k up to which the loops win
+_SMALL, _SHORT = 8, 64  # m*n*k up to which the loops win: of matrices, and with a vector
+# From here on BLAS may use threads: products of matrices, and with vectors.  How many there are does not choose, as it
+# would change bits.
+_HUGE, _LONG = 1 << 27, 1 << 20
 _OF_BLAS = {DType.F64: "d", DType.F32: "s"}
 _NAMES = [f"%{n}" for n in ("m", "n", "k", "a", "a0", "a1", "b", "b0", "b1", "c", "c0", "c1")]
 _TYPES = ["ptr" if n in ("%a", "%b", "%c") else "i64" for n in _NAMES]
@@ -63,7 +67,8 @@ def _call(w: FunctionWriter, symbol: str, operands: Sequence[str], add: str) -> 
 
 def signature(name: str) -> str:
     """The declaration of a helper."""
-    types = _COPY_TYPES if name.startswith("pb.matrix_copy.") else _TYPES
+    others = {"pb.matrix_copy.": _COPY_TYPES, BLOCKS: blocks.TYPES, GEMV: gemv.TYPES}
+    types = next((types for prefix, types in others.items() if name.startswith(prefix)), _TYPES)
     return f"declare i32 @{name}(ptr, {', '.join(types)}, i1) nounwind"
 
 
@@ -199,40 +204,6 @@ def _nest(w: FunctionWriter, dtype: DType, b1: str, c1: str, scalar: bool) -> No
     _up_to(w, "%m", row)
 
 
-def _is_outer(w: FunctionWriter, dtype: DType) -> str:
-    """An i1: one column times one row, with unit strides along the rows that are read and written."""
-    tests = [f"icmp eq i64 {s}, {dtype.bytes}" for s in ("%b1", "%c1")] + ["icmp eq i64 %k, 1", "icmp sgt i64 %n, 7"]
-    result = w.set(tests[0])
-    for test in tests[1:]:
-        result = w.set(f"and i1 {result}, {w.set(test)}")
-    return result
-
-
-def _outer(w: FunctionWriter, dtype: DType) -> None:
-    """c[i, :] (+)= a[i] * b[:]: BLAS would clear the target first, and pack what is used once."""
-    work, item = w.set("add i64 %n, 8"), str(dtype.bytes)
-
-    def row(i: str) -> None:
-        c = w.offset("%c", w.multiply(i, "%c0"))
-        factor = w.load(dtype, w.offset("%a", w.multiply(i, "%a0")), ELEMENT)
-        increase, store, done = w.label(), w.label(), w.label()
-        w.branch("%add", increase, store)
-        for label, adds in ((increase, True), (store, False)):
-            w.begin(label)
-
-            def element(j: str, adds: bool = adds) -> None:
-                value = _times(w, dtype, factor, w.load(dtype, _at(w, dtype, "%b", j, item), ELEMENT))
-                place = _at(w, dtype, c, j, item)
-                w.store(dtype, plus(w, dtype, w.load(dtype, place, ELEMENT), value) if adds else value, place, ELEMENT)
-
-            _up_to(w, "%n", element, w.module.vector_loop(masked=True))
-            w.jump(done)
-        w.begin(done)
-        w.burn(work)
-
-    _up_to(w, "%m", row)
-
-
 def _at(w: FunctionWriter, dtype: DType, base: str, index: str, stride: str) -> str:
     if stride == str(dtype.bytes):
         return w.set(f"getelementptr inbounds {abi.MEMORY[dtype]}, ptr {base}, i64 {index}")
@@ -277,31 +248,26 @@ def _choose(w: FunctionWriter, dtype: DType) -> None:
         _call(w, loops, _NAMES, "%add")
         return
     work = w.set(f"mul i64 {w.set('mul i64 %m, %n')}, %k")
-    few, more, outer, many, done = (w.label() for _ in range(5))
-    w.branch(_small(w, work), few, more)
+    few, many, done = (w.label() for _ in range(3))
+    w.branch(_small(w, work), few, many)
     w.begin(few)
     _call(w, loops, _NAMES, "%add")
     w.jump(done)
-    w.begin(more)
-    w.branch(_is_outer(w, dtype), outer, many)
-    w.begin(outer)
-    _outer(w, dtype)
-    w.jump(done)
     w.begin(many)
-    w.take(w.set(f"lshr i64 {work}, 2"))
-    _large(w, dtype, done)
+    _large(w, dtype, work, done)
     w.begin(done)
 
 
 def _small(w: FunctionWriter, work: str) -> str:
     """An i1: also for sizes past the 32 bits of BLAS."""
-    few = w.set(f"icmp ule i64 {work}, {_SMALL}")
+    vector = w.set(f"or i1 {w.set('icmp eq i64 %m, 1')}, {w.set('icmp eq i64 %n, 1')}")
+    few = w.set(f"icmp ule i64 {work}, {w.set(f'select i1 {vector}, i64 {_SHORT}, i64 {_SMALL}')}")
     for size in ("%m", "%n", "%k"):
         few = w.set(f"or i1 {few}, {w.set(f'icmp ugt i64 {size}, {2**31 - 1}')}")
     return few
 
 
-def _large(w: FunctionWriter, dtype: DType, done: str) -> None:
+def _large(w: FunctionWriter, dtype: DType, work: str, done: str) -> None:
     item = str(dtype.bytes)
     swap, target, direct = w.label(), w.label(), w.label()
     rows = _leading(w, item, "%c", "%m", "%n", "%c0", "%c1")
@@ -322,6 +288,10 @@ def _large(w: FunctionWriter, dtype: DType, done: str) -> None:
     _by_temporary(w, dtype)
     w.jump(done)
     w.begin(direct)
+    blas = w.label()
+    _ours(w, dtype, work, blas, done)
+    w.begin(blas)
+    w.take(w.set(f"lshr i64 {work}, 2"))
     _direct(w, dtype, rows, done)
 
 
@@ -377,6 +347,34 @@ def _by_temporary(w: FunctionWriter, dtype: DType) -> None:
 
     _call_copy(w, dtype, ["%m", "%n", "%c", "%c0", "%c1", data, stride, item], "%add")
     w.do(f"call void {w.module.helper('pb.free')}(ptr %context, ptr {data})")
+
+
+def _ours(w: FunctionWriter, dtype: DType, work: str, blas: str, done: str) -> None:
+    """By blocks, or by rows or columns times a vector; goes on at `blas` where BLAS does as well or better."""
+    matrix, vector, many, form = (w.label() for _ in range(4))
+    m, _, k, a, a0, a1, b, b0, _, c, c0, _ = _NAMES
+    w.branch(w.set("icmp eq i64 %n, 1"), vector, matrix)
+    w.begin(matrix)
+    w.branch(w.set(f"icmp ult i64 {work}, {_HUGE}"), many, blas)
+    w.begin(many)
+    _call_ours(w, BLOCKS, dtype, blocks.TYPES, _NAMES[:-1])
+    w.jump(done)
+    w.begin(vector)
+    if not blocks.has_vectors():
+        w.jump(blas)
+        return
+    row, column, target = (w.set(f"icmp eq i64 {stride}, {dtype.bytes}") for stride in (a1, a0, c0))
+    contiguous = w.set(f"or i1 {row}, {w.set(f'and i1 {column}, {target}')}")
+    w.branch(w.set(f"and i1 {contiguous}, {w.set(f'icmp ult i64 {work}, {_LONG}')}"), form, blas)
+    w.begin(form)
+    _call_ours(w, GEMV, dtype, gemv.TYPES, [m, k, a, a0, a1, b, b0, c, c0])
+    w.jump(done)
+
+
+def _call_ours(w: FunctionWriter, prefix: str, dtype: DType, types: Sequence[str], operands: Sequence[str]) -> None:
+    arguments = ", ".join(f"{t} {v}" for t, v in zip(types, operands, strict=True))
+    status = w.set(f"call i32 {w.module.helper(prefix + dtype.value)}(ptr %context, {arguments}, i1 %add)")
+    w.fail_if(w.set(f"icmp ne i32 {status}, 0"), status)
 
 
 def _direct(w: FunctionWriter, dtype: DType, leading_c: str, done: str) -> None:

@@ -22,12 +22,13 @@ from collections.abc import Sequence
 
 from pullback.runtime.layout import OBJECT_TYPE
 
-__all__ = ["BLAS_PREFIX", "ENTRY", "MATRIX_HELPERS", "OBJECT_PREFIX", "Text"]
+__all__ = ["BLAS_PREFIX", "BLOCKS", "ENTRY", "GEMV", "MATRIX_HELPERS", "OBJECT_PREFIX", "Text"]
 
 ENTRY = "pb.entry"
 OBJECT_PREFIX = "pb.object."
 BLAS_PREFIX = "pb.blas."  # of the imported BLAS functions
-MATRIX_HELPERS = ("pb.matmul.", "pb.matmul_loops.", "pb.matrix_copy.")
+BLOCKS, GEMV = "pb.blocks.", "pb.gemv."  # products by blocks, and with vectors
+MATRIX_HELPERS = ("pb.matmul.", "pb.matmul_loops.", "pb.matrix_copy.", BLOCKS, GEMV)
 
 _LIKELY = ", !prof !100000"
 _METADATA = '!100000 = !{!"branch_weights", i32 1048575, i32 1}'

@@ -4,8 +4,8 @@
     declaration("pb.alloc")   ->  declare noalias ptr @pb.alloc(ptr, i64) ...
 
 A module only declares them, so that a small function is not compiled together with its allocator.  The groups are
-"memory", "growth", "powers" and "pool" (see `memory`) and one per dtype of matrices (see `matrix`): what no program has
-used yet is not compiled, as the first program waits for it.
+"memory", "growth", "powers" and "pool" (see `memory`) and two per dtype of matrices (see `matrix`, `blocks`): what no
+program has used yet is not compiled, as the first program waits for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cache
 
 from pullback.codegen import blas_threads, jit, memory, scipy_blas
 from pullback.codegen import cache as store
-from pullback.codegen.native import BLAS_PREFIX, MATRIX_HELPERS
+from pullback.codegen.native import BLAS_PREFIX, BLOCKS, GEMV, MATRIX_HELPERS
 from pullback.codegen.target import fingerprint
 from pullback.runtime import budget
 from pullback.types import DType
@@ -62,7 +62,10 @@ def address(name: str) -> int:
 
 
 def _group_of(name: str) -> str:
-    return _GROUPS.get(name, "memory") if name in memory.SIGNATURES else name.rsplit(".", 1)[1]
+    if name in memory.SIGNATURES:
+        return _GROUPS.get(name, "memory")
+    dtype = name.rsplit(".", 1)[1]
+    return BLOCKS + dtype if name.startswith((BLOCKS, GEMV)) else dtype
 
 
 def external(name: str) -> int:
@@ -92,7 +95,8 @@ def _object(group: str) -> tuple[bytes, list[str], list[str]]:
         kept: tuple[bytes, list[str], list[str]] = pickle.loads(data)
         return kept
     text, exports, imports = group_text(group, jit.describe_target().triple)
-    code = jit.compile_object(text, jit.AS_WRITTEN if group in _PLAIN else jit.Options())
+    written = group in _PLAIN or group.startswith(BLOCKS) or group in ("f32", "f64")
+    code = jit.compile_object(text, jit.AS_WRITTEN if written else jit.Options())
     store.store(name, pickle.dumps((code, exports, imports)))
     return code, exports, imports
 
@@ -127,12 +131,13 @@ def group_text(group: str, triple: str) -> tuple[str, list[str], list[str]]:
         found = memory.runtime(exports, triple, elsewhere=elsewhere)
         text, declared = found.functions, dict(found.declarations)
     else:
-        from pullback.codegen import matrix
+        from pullback.codegen import blocks, matrix
         from pullback.codegen.writer import ModuleWriter, Options
         from pullback.ir.node import Program
 
         module = ModuleWriter(Program(), Options())
-        text, exports = matrix.group(module, DType(group))
+        kind, _, dtype = group.rpartition(".")
+        text, exports = (blocks if kind else matrix).group(module, DType(dtype))
         declared = {**{f"@{n}": declaration(n) for n in module.helpers if n not in exports}, **module.declarations}
         text += module.metadata()
     text = _INTERNAL.sub(lambda line: line[0] if line["name"] not in exports else f"define {line['rest']}", text)

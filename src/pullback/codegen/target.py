@@ -14,7 +14,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Target", "describe_target", "fingerprint", "foreign", "has_masks", "llvm", "machine"]
+__all__ = [
+    "Target", "Vectors", "describe_target", "fingerprint", "foreign", "has_masks", "llvm", "machine", "vectors",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,15 @@ class Target:
     triple: str
     processor: str
     features: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vector registers: how wide, how many, and whether some lanes alone can be loaded and stored."""
+
+    bytes: int
+    count: int
+    masks: bool
 
 
 @cache
@@ -60,6 +71,17 @@ def describe_target() -> Target:
 def has_masks() -> bool:
     """Can the host load, compute and store some lanes of a vector as fast as all of them."""
     return not {"avx512vl", "sve"}.isdisjoint(describe_target().features)
+
+
+@cache
+def vectors() -> Vectors:
+    """The vector registers of the host."""
+    features = describe_target().features
+    if "avx512vl" in features:
+        return Vectors(64, 32, True)
+    if "avx2" in features:
+        return Vectors(32, 16, True)
+    return Vectors(16, 32 if describe_target().triple.startswith(("aarch64", "arm64")) else 16, False)
 
 
 @cache

@@ -26,7 +26,7 @@ from pullback.types import I64, ArrayRef, DType, Scalar
 __all__ = ["run"]
 
 _MOST_ROWS = 128
-_MANY = 16  # rows of a product from which on BLAS does well with them alone
+_MANY = 16  # rows of a product from which on it does well with them alone
 _SMALLEST = 2048  # elements of a matrix for which this pays
 _SMALL_ROOM = 32768  # elements of q and p together that are always granted; beyond that, as many as the matrix has
 _MADE = frozenset({"array_zeros", "matmul", "elementwise"})
