@@ -15,7 +15,7 @@ from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import defined, uses
 from pullback.types import I64, DType, Scalar
 
-__all__ = ["extremes", "is_regular"]
+__all__ = ["extremes", "is_regular", "steps_of"]
 
 # Accesses to elements, with the number of operands after the indices.
 _ACCESS = {"array_get": 0, "array_inc": 1, "array_swap": 1, "buffer_get": 0, "buffer_put": 1}
@@ -46,6 +46,17 @@ def is_regular(body: Block) -> bool:
         elif op.prim.effects and not op.blocks:
             return False
     return all(len(places[array]) == 1 for array in changed)
+
+
+def steps_of(body: Block, index: Value | None = None) -> set[Value]:
+    """The numbers of a body that grow by one from trip to trip, or as a number from outside does."""
+    inside, steps = defined(body, nested=True), {index or body.params[0]}
+    if index is not None:
+        inside.discard(body.params[0])
+    for op in body.ops:
+        if op.name in ("add", "sub") and op.result.type == I64 and _moves(op, steps, inside):
+            steps.add(op.result)
+    return steps
 
 
 def extremes(body: Block) -> list[DType]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pullback.analysis.raises import Site, site_of
 from pullback.analysis.regular import extremes, is_regular
 from pullback.analysis.sums import carried_sums
-from pullback.codegen import abi, shared
+from pullback.codegen import abi, ahead, shared
 from pullback.codegen.costs import STRIP
 from pullback.codegen.loops import WIDEST, counted
 from pullback.codegen.records import reserve
@@ -56,13 +56,16 @@ def _for(w: FunctionWriter, op: Op) -> None:
 
     types, carried = w.types(op.operands[1:]), w.flat(op.operands[1:])
     cost = w.costs.block(body)
-    mark, together = "", 0
+    mark, together = w.module.scalar_loop() if op.attrs.get("as_it_is") else "", 0
     if op.attrs.get("any_order"):
         w.any_order.update(carried_sums(body) or ())
         if is_regular(body):
             mark, together = ("", _one_vector(body)) if cost >= _DEAR else (w.module.vector_loop(masked=False), 0)
     elif dtypes := extremes(body):
         together = (4 if carried else 1) * WIDEST // max(dtype.bytes for dtype in dtypes)
+    elif (plan := ahead.plan(w, body)) is not None:
+        w.bind(op.results, ahead.counted(w, n, types, carried, step, cost, body, plan))
+        return
     w.bind(op.results, counted(w, n, types, carried, step, cost, mark, together))
 
 
@@ -95,7 +98,7 @@ def _while(w: FunctionWriter, op: Op) -> None:
     following = w.flat(body.results)
     rest = w.set(f"sub nuw nsw i64 {budget}, 1")
     phis.close(w.block, [rest, *following])
-    w.branch(w.set(f"icmp eq i64 {rest}, 0"), pay, head, UNLIKELY)
+    w.branch(w.set(f"icmp eq i64 {rest}, 0"), pay, head, UNLIKELY + w.module.plain_loop())
     w.begin(pay)
     w.burn(str(length * cost))
     phis.close(w.block, [str(length), *following])

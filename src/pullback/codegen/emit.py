@@ -86,7 +86,7 @@ def _body(w: FunctionWriter, function: Function) -> str:
     w.local, w.kept = records.local_buffers(block), tables.kept_tables(block)
     w.run(block)
     result = abi.result_type(w.machines(block.results))
-    wide = any(op.prim.name == "elementwise" for op in block.walk())
+    wide = w.wide or any(op.prim.name == "elementwise" for op in block.walk())
     attributes = 'nounwind "prefer-vector-width"="512"' if wide else "nounwind"
     if function.name in w.costs.recursive:
         attributes += _NO_LOOP

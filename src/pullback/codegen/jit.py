@@ -19,6 +19,7 @@ from typing import Any
 
 from pullback.codegen import abi
 from pullback.codegen.target import describe_target, has_masks, llvm, machine
+from pullback.codegen.writer import ONLY_WHERE_ASKED
 from pullback.diagnostic import InternalError
 
 __all__ = ["AS_WRITTEN", "Library", "Options", "compile_object", "describe_target", "link"]
@@ -93,6 +94,8 @@ def compile_object(
         raise InternalError("inline assembly needs LLVM's assembler for that processor, which is not at hand", text)
     if target is not None or not has_masks():
         text = text.replace(abi.MASKED, abi.UNMASKED)
+    if not options.vectorise:
+        text = text.replace(*ONLY_WHERE_ASKED)
     with _lock:
         goal = target or machine(min(options.level if options.generate is None else options.generate, 2))
         with _phase(timings, "parse"):
@@ -121,7 +124,7 @@ def _parse(binding: Any, text: str, goal: Any) -> Any:
 
 def _optimise(binding: Any, module: Any, goal: Any, options: Options) -> None:
     tuning = binding.create_pipeline_tuning_options(speed_level=options.level)
-    tuning.loop_vectorization = options.vectorise
+    tuning.loop_vectorization = True  # of the loops that do not say otherwise
     tuning.slp_vectorization = options.pairs
     tuning.loop_interleaving = options.vectorise
     tuning.loop_unrolling = options.level > 1

@@ -21,9 +21,8 @@ from dataclasses import dataclass, field, replace
 from pullback.codegen import abi
 from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
-from pullback.codegen.elementary_libraries import POINTERS
 from pullback.codegen.layout import Space, View, align, disjoint, unit_strides
-from pullback.codegen.loops import SUMMED, WIDEST, repeat, strips, vectors
+from pullback.codegen.loops import NOT_VECTOR, SUMMED, WIDEST, repeat, strips, vectors
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -37,9 +36,6 @@ __all__ = ["RULES"]
 _BLOCK, _SHORT_BLOCK = 512, 32  # elements that are added up before compensation
 _STRIDED_BLOCK = 64  # in four chains
 _DEAR, _MOVED = 4, 128  # work of an op from which elements that lie apart are moved together, so many at a time
-# Where one of these is in the block the loop stays scalar, and long chains of additions with it.
-_NOT_VECTOR = frozenset({"while", "for", "call", "check", "gamma", "lgamma", "polygamma", "mod", "floordiv", "fmod",
-                         "remainder", "ipow", "pow_overflows", "if", "erfc", "hurwitz", *POINTERS})  # fmt: skip
 _SCOPE = "@llvm.experimental.noalias.scope.decl"
 
 
@@ -282,7 +278,7 @@ def _row(
     rows = [t for t in kernel.totals if t.target is not None]
     totals = sums + rows
     types = [t for total in totals for t in total.types(w)]
-    regular = not any(op.prim.name in _NOT_VECTOR for op in kernel.block.ops)
+    regular = not any(op.prim.name in NOT_VECTOR for op in kernel.block.ops)
     apart = regular and not fast and _is_moved(w, kernel)
     vector, chains = regular and (fast or apart), regular and not fast and not kernel.writes
     parts = [kernel.part(n) for n in range(1 + max(kernel.rounds))] if fast and kernel.rounds else [kernel]

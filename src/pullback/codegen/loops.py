@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pullback.codegen.costs import STRIP
+from pullback.codegen.elementary_libraries import POINTERS
 from pullback.codegen.writer import FunctionWriter
 
-__all__ = ["SUMMED", "WIDEST", "counted", "repeat", "strips", "vectors"]
+__all__ = ["NOT_VECTOR", "SUMMED", "WIDEST", "counted", "repeat", "strips", "vectors"]
 
 _BYTES = {"double": 8, "i64": 8, "float": 4, "i32": 4}
+# What LLVM makes no vectors of.
+NOT_VECTOR = frozenset({"while", "for", "call", "check", "gamma", "lgamma", "polygamma", "mod", "floordiv", "fmod",
+                        "remainder", "if", "ipow", "pow_overflows", "erfc", "hurwitz", *POINTERS})  # fmt: skip
 WIDEST, SUMMED = 64, 32  # bytes of a vector; elements at a time where they are joined to one, as several vectors
 
 Step = Callable[[str, list[str]], Sequence[str]]  # (index, carried) -> next carried
@@ -30,21 +34,19 @@ def repeat(
 ) -> list[str]:  # fmt: skip
     """Run `step` for start <= k < end, given that start < end; the carried operands after it.
 
-    `mark`: what LLVM is told about the loop (see `ModuleWriter.scalar_loop` and `vector_loop`); where calls stay in it,
-    there is nothing to tell: of a loop that cannot be vectorised as told it would complain to the user.
+    `mark`: what LLVM is told about the loop (see `ModuleWriter.scalar_loop` and `vector_loop`).
     """
     before, head, after = w.block, w.label(), w.label()
     w.jump(head)
     w.begin(head)
     phis = w.open_phis(["i64", *types], before, [start, *carried])
     index, *inner = phis.names
-    kept = w.kept_calls
     w.depth += 1
     following = list(step(index, inner))
     w.depth -= 1
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
-    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark if w.kept_calls == kept else "")
+    w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark or w.module.plain_loop())
     latch = w.block
     w.begin(after)
     # One-armed phis keep values that leave the loop apart from it (LCSSA), as LLVM's passes want them.
@@ -69,9 +71,7 @@ def vectors(
                       lambda: repeat(w, start, middle, types, carried, step, mark))
 
     def rest() -> list[str]:
-        # Of a few trips whose number it knows LLVM makes no vector, and complains to the user: it shall not know.
-        hidden = w.set(f'call i64 asm "", "=r,0"(i64 {end})')
-        return repeat(w, middle, hidden, types, carried, step, w.module.vector_loop(masked=True))
+        return repeat(w, middle, end, types, carried, step, w.module.vector_loop(masked=True))
 
     return _unless(w, f"icmp eq i64 {middle}, {end}", types, carried, rest)
 

@@ -99,7 +99,6 @@ def _elementary(w: FunctionWriter, name: str, op: Op, operands: list[str]) -> st
     arguments = ", ".join(f"{t} {v}" for t, v in zip(w.types(op.operands), operands, strict=True))
     inlined = w.inlined < (_INLINED_IN_LOOPS if w.depth else _INLINED_ONCE)
     w.inlined += inlined
-    w.kept_calls += not inlined
     attribute = "" if inlined else " noinline"
     return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments}){attribute}")
 

@@ -24,8 +24,8 @@ from pullback.ir.node import Block, Op, Program, Value
 from pullback.types import DType, Machine
 
 __all__ = [
-    "CONTEXT", "ELEMENT", "HEADER", "LIKELY", "RECORD", "STORED", "UNLIKELY", "FunctionWriter", "ModuleWriter",
-    "OpenPhis", "Options", "machine",
+    "CONTEXT", "ELEMENT", "HEADER", "LIKELY", "ONLY_WHERE_ASKED", "RECORD", "STORED", "UNLIKELY", "FunctionWriter",
+    "ModuleWriter", "OpenPhis", "Options", "machine",
 ]  # fmt: skip
 
 # Metadata that every module has.  TBAA: the five kinds of memory never overlap.
@@ -45,12 +45,14 @@ _FIXED = """\
 !12 = !{!11, !11, i64 0}
 !13 = !{!"llvm.loop.vectorize.enable", i1 false}
 !14 = !{!"llvm.loop.unroll.disable"}
-!15 = !{!"llvm.loop.vectorize.enable", i1 true}
+!15 = !{!"pullback.loop"}
 !17 = !{!"llvm.loop.vectorize.width", i32 1}
 !18 = !{!"llvm.loop.interleave.count", i32 4}
 !19 = !{!"llvm.loop.interleave.count", i32 2}
 !16 = """
 _FIRST_FREE = 20
+# What to replace in the text of a module whose plain loops shall not become vectors.
+ONLY_WHERE_ASKED = ('!15 = !{!"pullback.loop"}', '!15 = !{!"llvm.loop.vectorize.enable", i1 false}')
 LIKELY, UNLIKELY = ", !prof !0", ", !prof !1"
 CONTEXT, HEADER, STORED, RECORD, ELEMENT = (f", !tbaa !{n}" for n in (4, 6, 8, 10, 12))
 ELEMENT = f", align 1{ELEMENT}"  # the fields of packed records lie anywhere
@@ -120,13 +122,21 @@ class ModuleWriter:
         return f", !llvm.loop !{number}"
 
     def vector_loop(self, masked: bool, chains: int = 1) -> str:
-        """Metadata of a loop of independent trips, which is vectorised in modules of any size.
+        """Metadata of a loop of independent trips, which may become vectors in modules of any size.
+
+        It is not forced upon LLVM, which would write to the terminal of the user where it cannot.
 
         chains: 2 or 4 vectors at a time, where LLVM would not see that one has to wait for the one before.
         """
         number = _FIRST_FREE + len(self._metadata)
         more = {2: "!19, ", 4: "!18, "}.get(chains, "") + ("!16" if masked else "!14")
-        self._metadata.append(f"!{number} = distinct !{{!{number}, !15, {more}}}")
+        self._metadata.append(f"!{number} = distinct !{{!{number}, {more}}}")
+        return f", !llvm.loop !{number}"
+
+    def plain_loop(self) -> str:
+        """Metadata of a loop of which nothing is known; see `ONLY_WHERE_ASKED`."""
+        number = _FIRST_FREE + len(self._metadata)
+        self._metadata.append(f"!{number} = distinct !{{!{number}, !15}}")
         return f", !llvm.loop !{number}"
 
     def chains_loop(self) -> str:
@@ -176,6 +186,7 @@ class FunctionWriter:
         self.module = module
         self.costs = module.costs
         self.shared = False  # is this a block of a parallel loop
+        self.wide = False  # does it want the widest vectors
         self._rules = rules
         self._otherwise = otherwise
         self.fast = module.options.fastmath
@@ -187,7 +198,6 @@ class FunctionWriter:
         self.failures: list[tuple[str, str]] = []  # (status, block)
         self.depth = 0  # of loops around what is being written
         self.inlined = 0  # calls of elementary functions that become part of this one
-        self.kept_calls = 0  # and those that stay calls
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
         self.any_order: set[Op] = set()  # additions that may be done in any order
@@ -291,7 +301,7 @@ class FunctionWriter:
 
     def buffer(self, number: int, size: int) -> str:
         """Memory of this call that whoever asks for that number shares, one after the other."""
-        name = f"%buffer{number}"
+        name = f"%buffer{number}.{size}"
         line = f"  {name} = alloca [{size} x i8], align 64"
         if line not in self.frame:
             self.frame.append(line)
