@@ -13,7 +13,7 @@ from pullback.ir.walk import clone_function
 NAMES = (
     "inline", "fold", "simplify", "cse", "dce", "licm", "bounds", "unroll", "counted", "split", "promote", "elements",
     "order", "reuse", "rows", "ownership", "equal", "fuse", "versions", "plain", "idle", "replay", "shelves", "sizes",
-    "gathers", "streams", "running_sums", "rolling",
+    "gathers", "streams", "running_sums", "rolling", "choices", "unread", "terms", "copies",
 )  # fmt: skip
 PASSES = {name: importlib.import_module(f"pullback.passes.{name}") for name in NAMES}
 

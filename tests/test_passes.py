@@ -23,6 +23,17 @@ FOLDS = {
     "scale twice": (
         "two: f64 = const 2.0\nthree: f64 = const 3.0\na: f64 = mul x, two\nr: f64 = mul three, a",
         "six: f64 = const 6.0\nr: f64 = mul x, six"),
+    "double of a multiple": (
+        "three: f64 = const 3.0\na: f64 = mul x, three\nr: f64 = add a, a",
+        "six: f64 = const 6.0\nr: f64 = mul x, six"),
+    "multiple of a double": (
+        "three: f64 = const 3.0\na: f64 = add x, x\nr: f64 = mul a, three",
+        "six: f64 = const 6.0\nr: f64 = mul x, six"),
+    "double of a threefold": (
+        "two: f64 = const 2.0\nthree: f64 = const 3.0\na: f64 = mul x, three\nr: f64 = mul a, two",
+        "six: f64 = const 6.0\nr: f64 = mul x, six"),
+    "less than itself": ("q: bool = lt x, x\nr: f64 = select q, y, x", "x"),
+    "zero of a sensitivity": ("z: f64 = const 0.0\nr: f64 = accumulate z, x", "x"),
     "square": ("two: f64 = const 2.0\nr: f64 = pow x, two", "r: f64 = powi n=2 x"),
     "powi one": ("r: f64 = powi n=1 x", "x"),
     "powi zero": ("r: f64 = powi n=0 x", "r: f64 = const 1.0"),
@@ -42,6 +53,9 @@ KEPT = {
     "self minus self": "r: f64 = sub x, x",
     "divided by three": "c: f64 = const 3.0\nr: f64 = div x, c",
     "scale not exact": "a: f64 = const 3.0\nb: f64 = const 5.0\nc: f64 = mul x, a\nr: f64 = mul c, b",
+    "double of a fraction": "a: f64 = const 1.5\nb: f64 = mul x, a\nr: f64 = add b, b",
+    "fraction of a double": "a: f64 = const 0.5\nb: f64 = add x, x\nr: f64 = mul b, a",
+    "self equal to self": "p: bool = eq x, x\nr: f64 = cast to=f64 p",
     "square root by pow": "h: f64 = const 0.5\nr: f64 = pow x, h",
     "library functions": "one: f64 = const 1.0\nr: f64 = sin one",
     "narrowing": "a: f32 = cast to=f32 x\nr: f64 = cast to=f64 a",

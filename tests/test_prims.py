@@ -54,6 +54,7 @@ def sign(x):
 # What each record means, in Python of its own.  Operands are Python numbers; `t` is the operands' machine type.
 MEANING = {
     "add": lambda t, x, y: x + y,
+    "accumulate": lambda t, x, y: x + y,
     "sub": lambda t, x, y: x - y,
     "mul": lambda t, x, y: x * y,
     "zmul": lambda t, x, y: x * y if x and y else 0.0,
@@ -92,6 +93,7 @@ MEANING = {
     "select": lambda t, c, x, y: x if c else y,
     "stop": lambda t, x: x,
     "discrete": lambda t, x: x,
+    "differentiated": lambda t, x: False,
     "high_product": lambda t, x, y: (int(x) * int(y)) >> 64,
     "attach": lambda t, y, x, w: y,
     "cast": lambda t, x, to: x,

@@ -41,6 +41,7 @@ from pullback.passes import (
     gathers,
     idle,
     inline,
+    jam,
     licm,
     order,
     owned_cells,
@@ -66,6 +67,8 @@ from pullback.passes import (
     sizes,
     split,
     streams,
+    terms,
+    unread,
     unroll,
     unused_tables,
     versions,
@@ -163,8 +166,10 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
         owned_cells.run(lowered.program)
         products.run(lowered.program)  # functions get parameters, so that it comes before the passes on each
         for function in lowered.program.functions.values():
+            if options.formulation == "closures":
+                terms.run(function, lowered.program)  # what several uses of a value give it
             for run in _LAST:
-                if options.parallel or run is not parallel_maps.run:
+                if (options.parallel or run is not parallel_maps.run) and not (options.fastmath and run is jam.run):
                     run(function, lowered.program)
             if options.fastmath:
                 replay.run(function, lowered.program)
@@ -213,6 +218,7 @@ def _optimise_program(program: Program, options: Options) -> None:
     for function in program.functions.values():
         if options.formulation == "closures":
             choices.run(function, program)  # which closure a branch yielded; before branches become selects
+            unread.run(function, program)  # what the backpropagator of the other branch does not read
             copies.run(function, program)  # sensitivities are copied where somebody else might hold them
         optimise(function, program)
         if options.formulation == "closures":
@@ -252,6 +258,7 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     simplify.run,
     cse.run,
     dce.run,
+    jam.run,  # chains of additions of neighbouring trips run together
     elements.run,  # several accesses in a row to one element become one
     order.run,  # reverse loops that only add run forwards
     rolling.run,  # what others add to neighbouring elements is added up in numbers

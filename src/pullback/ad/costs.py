@@ -16,11 +16,11 @@ _ELEMENTS = 64
 _MODERATE = {"div": 8, "sqrt": 8, "floordiv": 24, "mod": 24, "fmod": 24, "array_get": 3, "buffer_get": 3, "unbox": 3,
              "slot_get": 3, "table_get": 3, "ipow": 24}  # fmt: skip
 _SIMPLE = frozenset({
-    "const", "add", "sub", "mul", "zmul", "neg", "fma", "abs", "sign", "copysign", "maximum", "minimum", "python_max",
-    "python_min", "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor_", "not_", "shl", "shr", "select", "cast",
-    "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "add_overflows", "sub_overflows", "mul_overflows",
-    "pow_overflows", "ult", "wrap_index", "array_size", "view_index", "view_expand", "view_transpose", "view_slice",
-    "view_reshape", "view_diagonal", "view_relax", "array_same", "array_overlap", "box_tag",
+    "const", "add", "accumulate", "sub", "mul", "zmul", "neg", "fma", "abs", "sign", "copysign", "maximum", "minimum",
+    "python_max", "python_min", "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor_", "not_", "shl", "shr",
+    "select", "cast", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "add_overflows", "sub_overflows",
+    "mul_overflows", "pow_overflows", "ult", "wrap_index", "array_size", "view_index", "view_expand", "view_transpose",
+    "view_slice", "view_reshape", "view_diagonal", "view_relax", "array_same", "array_overlap", "box_tag",
 })  # fmt: skip
 _EXPENSIVE = 192
 

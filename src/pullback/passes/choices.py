@@ -3,6 +3,7 @@
     t, y = if c {yield 0, x} {yield 1, z}            t, y = if c {yield 0, x} {yield 1, z}
     h = eq t, 0                                ->
     r = if h {f y} {g y}                             r = if c {f x} {g z}
+    s = select (and_ c, d), t, n                     s = select (and_ c, d), 0, n
 
 So the tags of closures that branches yield go, and what else came through the merge goes with them.  Comparisons in
 branches move before the `if`, so that the conditions of inner choices are seen outside; they repeat no effect.
@@ -10,8 +11,9 @@ branches move before the `if`, so that the conditions of inner choices are seen 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pullback.analysis.effects import carried
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -52,6 +54,8 @@ class _Choices:
             if (condition := self.compared(block, op, facts)) is not None:
                 mapping[op.results[0]] = condition
                 continue
+            if op.name == "select":
+                self.narrow(op, facts)
             self.nested(op, mapping, facts)
             if op.name == "if":
                 self.hoist(block, op)
@@ -65,8 +69,9 @@ class _Choices:
                 self.block(inner, mapping, facts)
                 continue
             here, left = dict(mapping), dict(facts)
+            told = self.told(op.operands[0], side)
             for value, choice in facts.items():
-                found = _taken(choice, op.operands[0], side)
+                found = _left(choice, told)
                 if isinstance(found, Value):
                     here[value] = found
                 elif found is None:
@@ -74,6 +79,23 @@ class _Choices:
                 else:
                     left[value] = found
             self.block(inner, here, left)
+
+    def narrow(self, op: Op, facts: _Facts) -> None:
+        """What a select chooses is known as it is in a branch."""
+        condition, *chosen = op.operands
+        for side, value in enumerate(chosen):
+            found = _left(facts.get(value), self.told(condition, side))
+            if isinstance(found, Value):
+                op.operands[1 + side] = found
+
+    def told(self, condition: Value, side: int) -> list[tuple[Value, int]]:
+        """What is known on one side (0: true) of a condition: of its parts too, where all of them must be so."""
+        op = self.made.get(condition)
+        if op is not None and op.name == "not_":
+            return [(condition, side), *self.told(op.operands[0], 1 - side)]
+        if op is not None and op.name == ("and_" if side == 0 else "or_"):
+            return [(condition, side), *(fact for part in op.operands for fact in self.told(part, side))]
+        return [(condition, side)]
 
     def hoist(self, block: Block, op: Op) -> None:
         """Comparisons and constants of the branches come first."""
@@ -150,6 +172,11 @@ def _is_early(op: Op) -> bool:
 
 def _reads(op: Op) -> list[Value]:
     return [*op.operands, *(v for inner in op.blocks for v in inner.results)]
+
+
+def _left(choice: Value | _Choice | None, told: Sequence[tuple[Value, int]]) -> Value | _Choice | None:
+    """What is left of a choice where all these conditions are known."""
+    return reduce(lambda left, fact: _taken(left, *fact), told, choice)
 
 
 def _taken(choice: Value | _Choice | None, condition: Value, side: int) -> Value | _Choice | None:

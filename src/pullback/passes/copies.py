@@ -5,12 +5,12 @@
     use c                                            use b
 
 Only where both are made in one block, all uses of the array and its views read or write elements, and the types are
-equal.
+equal.  The array may be one of two that an `if` chooses from, if nobody uses these afterwards.
 """
 
 from __future__ import annotations
 
-from pullback.analysis.effects import VIEWS, elementwise_targets
+from pullback.analysis.effects import VIEWS, carried, elementwise_targets
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import free_values, substitute
 from pullback.types import ArrayRef
@@ -42,7 +42,11 @@ def _block(block: Block) -> None:
         if op.name in VIEWS and isinstance(op.results[0].type, ArrayRef):  # a use of a view is one of the array
             viewed[op.results[0]] = viewed.get(op.operands[0], op.operands[0])
     yielded |= {viewed[v] for v in yielded if v in viewed}
-    made = {v: op for op in block.ops if op.name in _MAKERS for v in op.results}
+    made = {v for op in block.ops if op.name in _MAKERS for v in op.results} - yielded
+    for place, op in enumerate(block.ops):
+        if op.name == "if":
+            gone = {v for v in made if max(uses.get(v, (place,))) <= place}
+            made |= {v for v, *chosen in carried(op) if all(_is_own(op, c, block, uses, gone) for c in chosen)}
     mapping: dict[Value, Value] = {}
     for place, op in enumerate(block.ops):
         source = copied(op)
@@ -61,6 +65,18 @@ def _block(block: Block) -> None:
     if mapping:
         block.ops = [op for op in block.ops if not (op.results and op.results[0] in mapping)]
         substitute(block, mapping)
+
+
+def _is_own(choice: Op, value: Value, block: Block, uses: dict[Value, list[int]], gone: set[Value]) -> bool:
+    """Is what a branch yields a fresh array that only this choice hands on."""
+    before = [block.ops[place] for place in uses.get(value, ()) if block.ops[place] is not choice]
+    makers = {v for branch in choice.blocks for op in branch.ops if op.name in _MAKERS for v in op.results}
+    if value not in gone and value not in makers:
+        return False
+    inside = [op for branch in choice.blocks for op in branch.ops]
+    touched = [op for op in (*before, *inside) if value in op.operands or value in _inside(op)]
+    yields = [v for branch in choice.blocks for v in branch.results]
+    return all(op.name in _ELEMENTS and value in op.operands for op in touched) and yields.count(value) == 1
 
 
 def _inside(op: Op) -> list[Value]:

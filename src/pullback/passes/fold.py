@@ -10,9 +10,9 @@
 
 What is *not* done because it changes a number: x * 0, x + 0.0 where x may be -0.0, reassociation, x / c as x * (1/c)
 unless c is a power of two.
-Two rules give up the sign of a zero: `zmul` of derivatives has no sign of zero of its own, so with a factor known to be
-finite and not 0 it becomes `mul`.  Elementary functions are not folded: at run time they are pullback's own, at compile
-time they would be the C library's.
+Three rules give up the sign of a zero: `zmul` and `accumulate` of derivatives have no sign of zero of their own, so
+with a factor known to be finite and not 0 `zmul` becomes `mul`, and zeros are not accumulated.  Elementary functions
+are not folded: at run time they are pullback's own, at compile time they would be the C library's.
 """
 
 from __future__ import annotations
@@ -107,14 +107,13 @@ def _add(walker: Walker, op: Op) -> Value | None:
     number = _constant_last(walker, op)
     x, y = op.operands
     if _is_float(x):
-        if number == 0:
-            assert number is not None
+        if number is not None and number == 0:
             return _plus_zero(walker, x, float(number))
         if (minus := walker.definition(y, "neg")) is not None:
             return walker.emit("sub", (x, minus.operands[0]), x.type)
         if (minus := walker.definition(x, "neg")) is not None:
             return walker.emit("sub", (y, minus.operands[0]), x.type)
-        return None
+        return _times(walker, x, 2) if x is y and walker.definition(x, "mul") is not None else None
     if number is not None:
         return _add_int(walker, op, int(number))
     for one, other in ((x, y), (y, x)):
@@ -189,19 +188,28 @@ def _mul(walker: Walker, op: Op) -> Value | None:
         return walker.emit("mul", (minus.operands[0], walker.constant(opposite, x.type)), x.type)
     if not _is_float(x) and number == 0:
         return y
+    return _times(walker, x, number)
+
+
+def _times(walker: Walker, x: Value, number: Constant) -> Value | None:
+    """(y * more) * number and (y + y) * number with one product."""
     inner = walker.definition(x, "mul")
     if inner is not None and (more := walker.constant_of(inner.operands[1])) is not None:
         return _scale_twice(walker, inner.operands[0], more, number)
+    inner = walker.definition(x, "add")
+    if inner is not None and inner.operands[0] is inner.operands[1]:
+        return _scale_twice(walker, inner.operands[0], 2, number)
     return None
 
 
 def _scale_twice(walker: Walker, x: Value, first: Constant, second: Constant) -> Value | None:
-    """(x * first) * second as x * (first * second), where that is exact."""
+    """(x * first) * second as x * (first * second), where that is exact: whole multiples of subnormals are."""
     if not _is_float(x):
         return walker.emit("mul", (x, walker.constant(_wrapped(int(first) * int(second), x.type), x.type)), x.type)
     assert isinstance(x.type, Scalar)
     product = float(first) * float(second)
-    if _is_scale(first) and abs(second) >= 1 and abs(product) < _LARGE[x.type.dtype]:
+    exact = (_is_scale(first) and abs(second) >= 1) or (_is_scale(second) and float(first).is_integer())
+    if exact and abs(product) < _LARGE[x.type.dtype]:
         return walker.emit("mul", (x, walker.constant(product, x.type)), x.type)
     return None
 
@@ -338,7 +346,7 @@ def _compare(walker: Walker, op: Op) -> Value | None:
     name = op.prim.name
     if walker.constant_of(x) is not None and walker.constant_of(y) is None:
         return walker.emit(_SWAPPED[name], (y, x), BOOL)
-    if x is y and not _is_float(x):
+    if x is y and (not _is_float(x) or name in ("lt", "gt")):  # also of nan
         return walker.boolean(name in _REFLEXIVE)
     number = walker.constant_of(y)
     if number is None:
@@ -562,6 +570,7 @@ def _wrap_index(walker: Walker, op: Op) -> Value | None:
 
 _ALGEBRA: dict[str, Rule] = {
     "add": _add, "sub": _sub, "mul": _mul, "zmul": _zmul, "div": _div, "neg": _neg, "abs": _abs, "pow": _pow,
+    "accumulate": lambda walker, op: op.operands[0] if _constant_last(walker, op) == 0 else None,
     "powi": _powi, "ipow": _ipow, "maximum": _same_operand, "minimum": _same_operand, "python_max": _same_operand,
     "python_min": _same_operand, "floordiv": _by_one(False), "mod": _by_one(True), "shl": _shift, "shr": _shift,
     **dict.fromkeys(_SWAPPED, _compare), "not_": _not, "and_": _and, "or_": _or, "xor_": _xor, "select": _select,

@@ -68,6 +68,7 @@ class Fuser:
         for op in block.ops:
             if op.name == "elementwise":
                 self.stored_back(op)
+        self.zeros(block)
         self.targets(block)
         self.chains(block)
         self.targets(block)
@@ -88,6 +89,27 @@ class Fuser:
         kept = [row for row in rows if row[0] != "set" or read.get(row[2]) is not row[1] or targets.count(row[1]) > 1]
         if 0 < len(kept) < len(rows):
             self.rebuild(op, elementwise_inputs(op), kept)
+
+    def zeros(self, block: Block) -> None:
+        """An array of zeros that nothing has been written to is read as the number 0."""
+        for position, op in enumerate(block.ops):
+            if op.name != "elementwise":
+                continue
+            empty = [v for v in elementwise_inputs(op) if self.is_zero(block, v, position + 1)]
+            for value in dict.fromkeys(empty):
+                element = op.blocks[0].params[elementwise_inputs(op).index(value)]
+                zero = Op(get("const"), [], [Value(element.type)], {"value": 0.0, "type": element.type}, span=op.span)
+                self.count[value] -= elementwise_inputs(op).count(value)
+                self.splice(op, {value: zero.result}, [], [], [zero])
+
+    def is_zero(self, block: Block, value: Value, position: int) -> bool:
+        """Is it an array of zeros to which nothing before that position writes."""
+        made = self.maker.get(value)
+        if made is None or made.name != "array_zeros" or not isinstance(value.type, ArrayRef):
+            return False
+        if not value.type.dtype.is_float or made not in block.ops[:position]:
+            return False
+        return not any(self.writes(other, [value]) for other in block.ops[block.ops.index(made) + 1 : position])
 
     # -------------------------------------------------------------------------------------------------- targets
 
@@ -329,13 +351,35 @@ class Fuser:
         return self.may_move(op, [other])
 
     def independent(self, a: Op, b: Op) -> bool:
-        """No write of one meets a read or write of the other, unless it is element by element in the same view."""
+        """No write of one meets a read or write of the other, but for what both add to the same view."""
+        both = self.increased(a) & self.increased(b)
         for first, second in ((a, b), (b, a)):
             for target in elementwise_targets(first):
-                for value in (*elementwise_inputs(second), *elementwise_targets(second)):
+                written = [v for v in elementwise_targets(second) if v is not target or v not in both]
+                for value in (*elementwise_inputs(second), *written):
                     if is_reference(value.type) and self.meet(value, target):
                         return False
         return True
+
+    def increased(self, op: Op) -> set[Value]:
+        """The targets that it only adds to."""
+        rows = list(zip(_outputs(op), self.places(op), strict=True))
+        return {v for kind, v in rows if kind == "inc"} - {v for kind, v in rows if kind == "set"}
+
+    def merge_sums(self, op: Op) -> None:
+        """Each target that is added to once."""
+        (body,) = op.blocks
+        rows: list[tuple[str, Value, Value]] = []
+        first: dict[Value, int] = {}
+        for kind, place, value in zip(_outputs(op), self.places(op), body.results, strict=True):
+            if kind == "inc" and place in first:
+                known = rows[first[place]][2]
+                rows[first[place]] = (kind, place, self.append(body, "add", known, value))
+                continue
+            if kind == "inc":
+                first[place] = len(rows)
+            rows.append((kind, place, value))
+        self.rebuild(op, elementwise_inputs(op), rows)
 
     def join(self, op: Op, other: Op) -> None:
         """Both blocks in one, the first op's before the other's; it stands where the other stood."""
@@ -349,6 +393,7 @@ class Fuser:
         second.ops = [*first.ops, *second.ops]
         self.rebuild(other, inputs, rows)
         self.merge_inputs(other)
+        self.merge_sums(other)
         for result in other.results:
             self.maker[result] = other
 

@@ -1,10 +1,11 @@
 """Sums with arrays that are zero but for a few elements: these are added to the sum instead.
 
-    v = array_zeros n                                s = elementwise{new} n, a, b {add}
-    array_inc v, i, x                      ->        array_inc s, i, x
-    s = elementwise{new} n, a, v, b {add; add}
+    v = array_zeros n                                              s = elementwise{new} n, a, b {accumulate}
+    array_inc v, i, x                                     ->       array_inc s, i, x
+    s = elementwise{new} n, a, v, b {accumulate; accumulate}
 
-Each reading of an element yields such an array as its sensitivity.  The sum may be added to an array itself.
+Each reading of an element yields such an array as its sensitivity.  The sum may be added to an array itself.  Only sums
+of sensitivities are rewritten, in which zeros add nothing.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def _is_sum(op: Op) -> bool:
     if op.name != "elementwise" or op.attrs["outputs"] not in (("new",), ("inc",)):
         return False
     (body,) = op.blocks
-    adds = [inner for inner in body.ops if inner.name == "add"]
+    adds = [inner for inner in body.ops if inner.name == "accumulate"]
     used = [v for inner in adds for v in inner.operands]
     consts = [inner.result for inner in body.ops if inner.name == "const"]
     results = [inner.result for inner in adds]
@@ -160,10 +161,10 @@ def _is_sum(op: Op) -> bool:
 def _terms(op: Op) -> list[Value]:
     """What is added up: parameters of the block and constants."""
     (body,) = op.blocks
-    made = {inner.result for inner in body.ops if inner.name == "add"}
+    made = {inner.result for inner in body.ops if inner.name == "accumulate"}
     if not made:
         return list(body.results)
-    return [v for inner in body.ops if inner.name == "add" for v in inner.operands if v not in made]
+    return [v for inner in body.ops if inner.name == "accumulate" for v in inner.operands if v not in made]
 
 
 def _sum_of(op: Op, inputs: Sequence[Value]) -> None:
@@ -180,7 +181,7 @@ def _sum_of(op: Op, inputs: Sequence[Value]) -> None:
         terms = [zero.result]
     total = terms[0]
     for term in terms[1:]:
-        made = Op(get("add"), [total, term], [Value(total.type)], span=op.span)
+        made = Op(get("accumulate"), [total, term], [Value(total.type)], span=op.span)
         body.ops.append(made)
         total = made.result
     body.results = [total]

@@ -2,6 +2,7 @@
 
     b = stop a                          a
     r = attach b, s, w         ->       b           (s and w are dead, with all that led to them alone)
+    c = differentiated b                const false
 
 A program without derivatives is settled from the start: what was written for their sake costs it nothing.
 """
@@ -9,6 +10,7 @@ A program without derivatives is settled from the start: what was written for th
 from __future__ import annotations
 
 from pullback.ir.node import Block, Program, Value
+from pullback.prims.base import get
 
 __all__ = ["run"]
 
@@ -29,6 +31,8 @@ def _block(block: Block, mapping: dict[Value, Value]) -> None:
         if op.name in _MARKS:
             mapping[op.result] = op.operands[0]
             continue
+        if op.name == "differentiated":
+            op.prim, op.operands, op.attrs = get("const"), [], {"value": False}
         for inner in op.blocks:
             _block(inner, mapping)
         kept.append(op)

@@ -36,8 +36,8 @@ def run(function: Function, program: Program) -> None:
 
 # Ops that cost at most a few cycles, never raise and have bounded derivatives: they may run where they need not.
 SPECULATIVE = frozenset({
-    "add", "sub", "neg", "sign", "maximum", "minimum", "python_max", "python_min", "eq", "ne", "lt", "le", "gt",
-    "ge", "and_", "or_", "xor_", "not_", "shl", "shr", "select", "cast", "add_overflows", "sub_overflows", "ult",
+    "add", "accumulate", "sub", "neg", "sign", "maximum", "minimum", "python_max", "python_min", "eq", "ne", "lt", "le",
+    "gt", "ge", "and_", "or_", "xor_", "not_", "shl", "shr", "select", "cast", "add_overflows", "sub_overflows", "ult",
     "wrap_index", "isnan", "isinf", "isfinite", "array_size", "const", "floor", "ceil", "trunc", "rint",
 })  # fmt: skip
 _MOST_OPS = 6

@@ -73,7 +73,10 @@ class _Sizes:
         outside = dict(self.size_of)
         for op in list(block.ops):
             if op.name in ("for", "while"):
-                self.ask(block, op)
+                self.ask(block, op, op.operands)
+            elif op.name == "if" and any(isinstance(v.type, ArrayRef) for v in op.results):
+                inside = {r for branch in op.blocks for inner in branch.ops for r in inner.results}
+                self.ask(block, op, [v for branch in op.blocks for v in branch.results if v not in inside])
             if op.name == "for":
                 self.loop(op, op.operands[1:], [op.blocks[0].params[1:]], op.blocks[0])
             elif op.name == "while":
@@ -86,13 +89,13 @@ class _Sizes:
             self.record(op)
         self.size_of = outside  # sizes that were asked for in the block are not known outside
 
-    def ask(self, block: Block, loop: Op) -> None:
-        """Before a loop: the sizes of the arrays that it starts from."""
-        for value in loop.operands:
+    def ask(self, block: Block, op: Op, arrays: Sequence[Value]) -> None:
+        """Before a loop: the sizes of the arrays that it starts from; before an `if`: of those that it may choose."""
+        for value in arrays:
             for axis in range(value.type.rank if isinstance(value.type, ArrayRef) else 0):
                 if self.axis(value, axis) is None:
-                    size = Op(get("array_size"), [value], [Value(I64)], {"axis": axis}, span=loop.span)
-                    block.ops.insert(block.ops.index(loop), size)
+                    size = Op(get("array_size"), [value], [Value(I64)], {"axis": axis}, span=op.span)
+                    block.ops.insert(block.ops.index(op), size)
                     self.record(size)
 
     def record(self, op: Op) -> None:

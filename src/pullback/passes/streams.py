@@ -111,6 +111,7 @@ class _Streams(Fuser):
         body.params = params
         self.rebuild(reader, inputs, [*rows, *((kind, place, rename.get(v, v)) for kind, place, v in own)])
         self.merge_inputs(reader)
+        self.merge_sums(reader)
         for value in reader.results:
             self.maker[value] = reader
 
