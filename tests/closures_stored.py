@@ -375,6 +375,14 @@ def starred_list(a):
 
 
 @into(STORED)
+def starred_builtins(a):
+    items = []
+    for k in range(2):
+        items.append(a[k] * a[2])
+    return math.atan2(*items) * math.hypot(*items) + np.hypot(items[0], *items[1:]) * max(*items)
+
+
+@into(STORED)
 def starred_arrays(a):
     def f(*arrays):
         arrays[0][0] = arrays[1][1] * 2.0

@@ -20,6 +20,7 @@ import oracle
 from compare import assert_gradient, assert_same
 from nouns import Noun
 from nouns.pending import PENDING
+from pullback import testing
 from structures import sharing
 
 NOUNS = {row.noun: row for row in nouns.load()}
@@ -154,3 +155,19 @@ def test_noun_in_modes_without_passes(name: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["r", "rr"])
 def test_noun_in_modes_in_the_interpreter(name: str, mode: str) -> None:
     check_derivative(NOUNS[name], mode, "interpreter")
+
+
+@pytest.mark.slow
+@nouns_of(DIFFERENTIABLE, strict=False)
+@pytest.mark.parametrize("mode", ["r", "rr"])
+def test_noun_by_closures(name: str, mode: str) -> None:
+    """The second formulation."""
+    row = NOUNS[name]
+    how: dict[str, Any] = {"engine": "interp" if row.interpreter else "native", "formulation": "closures"}
+    for position, (direction, first, second) in enumerate(expected_derivatives(row.noun)):
+        arguments, expected = row.given()[position], first if mode == "r" else second
+        found = testing.gradient(row.function, adapter.given(arguments), row.argnums, mode=mode, direction=direction,
+                                 passes=True, **how)  # fmt: skip
+        actual = adapter.leaves(found, arguments, row.argnums)
+        relative = 1e-5 if row.differences else 1e-9
+        assert_gradient(actual, expected, relative=relative, where=f"{mode} of {row.name}{arguments}")

@@ -12,6 +12,7 @@ import pullback as pb
 from ir_text import canonical, parse
 from meaning import apply, rewrites
 from pullback import testing
+from surface_turn import in_turn
 
 STEP = """
                 w: f64[:]c = elementwise rank=1 outputs=(new) targets=0 n, v:
@@ -297,7 +298,7 @@ def peak(compiled, *arguments):
     return done.peak_bytes - before
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=NAMES)
+@pytest.mark.parametrize("function", in_turn(FUNCTIONS, 3))
 def test_loops_run_in_bounded_memory(function):
     compiled = pb.jit(function)
     np.testing.assert_allclose(compiled(u(), 9), function(u(), 9), rtol=1e-11)
@@ -328,7 +329,7 @@ def trained(loss):
     return train
 
 
-@pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not recursive], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", in_turn([f for f in FUNCTIONS if f is not recursive], 3))
 def test_gradients_in_a_loop_run_in_bounded_memory(function):
     loss = squared(function)
     (plain,) = testing.gradient(loss, (u(6), 5), (0,), mode="r", engine="native", passes=False)
@@ -339,7 +340,7 @@ def test_gradients_in_a_loop_run_in_bounded_memory(function):
     assert peak(compiled, u(), 9, 12) == peak(compiled, u(), 9, 3)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=NAMES)
+@pytest.mark.parametrize("function", in_turn(FUNCTIONS, 3))
 @pytest.mark.parametrize("mode", ["rr", "fr", "rf"])
 def test_second_derivatives_read_nothing_that_is_freed(function, mode):
     loss, direction = squared(function), list(np.linspace(0.5, 1.5, 6))

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pullback.ad.arrays import TREES, on_arrays, rule_on_arrays
 from pullback.ad.backpropagator import Back, Step
+from pullback.ad.carried import CARRIED
 from pullback.ad.chains import repeated, stepped
 from pullback.ad.grouped import grouped, statement
 from pullback.ad.rules import BackRule, PrimGuards, back_of_prim
@@ -32,6 +33,7 @@ from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.ir.walk import clone_ops, free_values, substitute
 from pullback.prims.base import get
+from pullback.types import Array, Closure, Dict, Iterator, List, Number, Transformed, Tuple, Union
 
 __all__ = ["backpropagating"]
 
@@ -307,20 +309,20 @@ class _Transformer:
     def flat(self, op: Op) -> Step:
         """Machine values of a value, or sensitivities of them: the other way for sensitivities."""
         self.copy(op)
-        attrs = {"type": op.attrs["type"], "level": _next_level(op)}
+        attrs, value = {"type": op.attrs["type"], "level": _next_level(op)}, self.told(op, op.operands[0])
 
         def step(back: Back) -> None:
             parts = back.take(op.results[0])
-            back.give(op.operands[0], back.one("regrouped_sensitivity", [parts], **attrs))
+            back.give(op.operands[0], back.one("regrouped_sensitivity", [parts, *value], **attrs))
 
         return step
 
     def regrouped(self, op: Op) -> Step:
         self.copy(op)
-        attrs = {"type": op.attrs["type"], "level": _next_level(op)}
+        attrs, value = {"type": op.attrs["type"], "level": _next_level(op)}, self.told(op, op.results[0])
 
         def step(back: Back) -> None:
-            parts = back.one("flat_sensitivity", [back.take(op.results[0])], **attrs)
+            parts = back.one("flat_sensitivity", [back.take(op.results[0]), *value], **attrs)
             if op.name == "py.regrouped_sensitivity":
                 back.give(op.operands[0], parts)
                 return
@@ -328,6 +330,12 @@ class _Transformer:
                 back.give(operand, back.one("part", [parts], index=index))
 
         return step
+
+    def told(self, op: Op, value: Value) -> list[Value]:
+        """The value by whose kind sensitivities are told apart: where it may be of several, they are not alike."""
+        if op.name in ("py.flat_sensitivity", "py.regrouped_sensitivity"):
+            return self.mapped(op.operands[1:])
+        return [self.values[value]] if _chosen(op.attrs["type"]) else []
 
     # --------------------------------------------------------------------------------------------------- control
 
@@ -373,6 +381,18 @@ def _at(op: Op, step: Step, *, always: bool = False) -> Step:
     return placed
 
 
+def _chosen(type_: object) -> bool:
+    """Is the type a union of more than numbers and arrays, or made of such."""
+    match type_:
+        case Union(items):
+            return not all(isinstance(item, Number | Array) for item in items)
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _):
+            return any(map(_chosen, items))
+        case Transformed(_, function, _):
+            return _chosen(function)
+    return False
+
+
 def _next_level(op: Op) -> int:
     """Of values, of their sensitivities, of the sensitivities of those."""
     level = op.attrs.get("level")
@@ -385,7 +405,7 @@ def _sensitivity_of(of: object) -> object:
 
 
 # What may change memory, so that its backpropagator runs even where no result has a sensitivity.
-_ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins", "py.statement", *TREES})
+_ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins", "py.statement", *TREES, *CARRIED})
 _Rule = Callable[[_Transformer, Op], Step | None]
 _RULES: dict[str, _Rule] = {
     "if": _Transformer.conditional, "py.while": repeated, "py.for": stepped,
@@ -398,5 +418,5 @@ _RULES: dict[str, _Rule] = {
     "py.cotangent": _Transformer.same, "py.derived": _Transformer.made, "py.kept": _Transformer.same,
     "py.flat": _Transformer.flat, "py.regrouped": _Transformer.regrouped,
     "py.flat_sensitivity": _Transformer.flat, "py.regrouped_sensitivity": _Transformer.regrouped,
-    "py.primal": _Transformer.same, "py.numbers": _Transformer.same, "py.pushed": _Transformer.same, **TREES,
+    "py.primal": _Transformer.same, "py.numbers": _Transformer.same, "py.pushed": _Transformer.same, **TREES, **CARRIED,
 }  # fmt: skip

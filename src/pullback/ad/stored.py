@@ -26,7 +26,7 @@ from pullback.ad.backpropagator import Back, Step
 from pullback.ir.node import Op, Value
 from pullback.types import ArrayRef, is_float
 
-__all__ = ["sought", "stored", "twins"]
+__all__ = ["Path", "Transformer", "shifted", "sought", "stored", "twins"]
 
 Path = tuple[int, ...]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from pullback.analysis.effects import VIEWS
+from pullback.infer import carried, shadow_ops, stored
 from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
-from pullback.infer import shadow_ops, stored
 from pullback.infer.calls import call, specialized_for
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
@@ -20,7 +20,7 @@ from pullback.infer.lattice import WEAK_BOOL, join
 from pullback.infer.made import function
 from pullback.infer.pushes import begin, push
 from pullback.infer.rules import derived, with_back
-from pullback.infer.shadowed import holds_shadowed
+from pullback.infer.shadowed import bare, holds_shadowed
 from pullback.infer.statements import statement
 from pullback.infer.values import AV, coerce, items_of, zero
 from pullback.ir.build import Builder
@@ -108,7 +108,7 @@ def _derived(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return AV(type_, tuple(v for av in operands for v in av.values))
 
 
-_LINEAR = frozenset({"neg", "cast", "add", "sub"})
+_LINEAR = frozenset({"neg", "cast", "add", "accumulate", "sub"})
 _VANISHING = frozenset({"mul", "zmul", "neg", "cast"})  # zero where any operand is
 
 
@@ -126,7 +126,7 @@ def _prim(cx: Frame, op: Op, operands: list[AV]) -> AV | list[AV]:
         return s.zero()
     if name == "select" and all(nothing[1:]):
         return s.zero()
-    if name == "add" and any(nothing):
+    if name in ("add", "accumulate") and any(nothing):
         return s.add(cx, *operands)
     if name == "sub" and nothing[1]:
         return operands[0]
@@ -392,13 +392,18 @@ def _regrouped(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _flat_sensitivity(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    return s.pack(machine.flat_sensitivity(cx, operands[0], _type(op), _level(op)))
+    return s.pack(machine.flat_sensitivity(cx, operands[0], _type(op), _level(op), _value(op, operands)))
+
+
+def _value(op: Op, operands: list[AV]) -> AV | None:
+    """The value that a sensitivity is of, without shadows; None where nobody asks for it."""
+    return bare(operands[1]) if len(operands) > 1 and machine.is_mixed(_type(op)) else None
 
 
 def _regrouped_sensitivity(cx: Frame, op: Op, operands: list[AV]) -> AV:
     count = len(machine.leaves(cx, _type(op)))
     parts = [s.part(cx, operands[0], i) for i in range(count)]
-    return machine.regrouped_sensitivity(cx, parts, _type(op), _level(op))
+    return machine.regrouped_sensitivity(cx, parts, _type(op), _level(op), _value(op, operands))
 
 
 MEANINGS: dict[str, Meaning] = {
@@ -408,5 +413,5 @@ MEANINGS: dict[str, Meaning] = {
     "py.is_environment": _is_environment, "py.filled": _filled, "py.flat": _flat, "py.regrouped": _regrouped,
     "py.flat_sensitivity": _flat_sensitivity, "py.regrouped_sensitivity": _regrouped_sensitivity,
     "py.statement": statement, "py.twins": _twins, "py.as_made": _as_made, "py.push": push,
-    "py.stepped": begin, **shadow_ops.MEANINGS,
+    "py.stepped": begin, **shadow_ops.MEANINGS, **carried.MEANINGS,
 }  # fmt: skip

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeGuard
 
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_INT, join
@@ -16,16 +17,22 @@ from pullback.infer.planting import Tangents, copied_with, leaves_of, lift, merg
 from pullback.infer.values import AV, coerce, items_of
 from pullback.infer.walks import Walk
 from pullback.ir.node import Value
-from pullback.types import Closure, Type, show
+from pullback.types import Closure, Dict, List, Tuple, Type, rebuilt, show
 
-__all__ = ["jvp", "pull", "vjp"]
+__all__ = ["jvp", "likened", "pull", "vjp"]
 
 Rule = Callable[..., AV]
 Pulled = Callable[[Frame, AV, AV, tuple[str, ...]], tuple[AV, list[Value]]]  # gradients, and those by tables
 
 
-def _like(cx: Frame, what: str, wanted: AV, given: AV) -> AV:
+def likened(cx: Frame, what: str, wanted: AV, given: AV) -> AV:
     """A tangent or cotangent, which refers to objects of the same classes as its value, in the type of that."""
+    if _alike(given.type, wanted.type):  # lists from two places are of one structure, not of one type
+        parts = [
+            likened(cx, what, *pair) if has_objects(pair[0].type) else pair[1]
+            for pair in zip(items_of(wanted), items_of(given), strict=True)
+        ]
+        return AV(rebuilt(given.type, tuple(part.type for part in parts)), tuple(v for p in parts for v in p.values))
     if join(given.type, wanted.type) != wanted.type:
         kind = show(wanted.type)
         raise cx.type_error(f"a {what} of {kind} cannot be {show(given.type)}", f"the {what} must be like its value",
@@ -33,10 +40,20 @@ def _like(cx: Frame, what: str, wanted: AV, given: AV) -> AV:
     return coerce(cx.e, given, wanted.type)
 
 
+def _alike(given: Type, wanted: Type) -> TypeGuard[Tuple | List | Dict]:
+    """Are both structures of one kind and of as many items."""
+    match given, wanted:
+        case (Tuple(items), Tuple(others)) | (List(items), List(others)):
+            return len(items) == len(others)
+        case Dict(keys), Dict(others):
+            return keys == others
+    return False
+
+
 def jvp(cx: Frame, target: AV, bound: Sequence[AV], tangents: Sequence[AV], result: Type, rule: Rule) -> AV:
     """(value, tangent); `rule` does it for functions of numbers and arrays."""
     places = [p for p in range(len(tangents)) if has_objects(bound[p].type)]
-    tangents = [_like(cx, "tangent", bound[p], t) if p in places else t for p, t in enumerate(tangents)]
+    tangents = [likened(cx, "tangent", bound[p], t) if p in places else t for p, t in enumerate(tangents)]
     values = [bound[p] for p in places]
     if not is_direct([*(av.type for av in values), result]):
         return _jvp_by_tables(cx, target, bound, tangents, places, result, rule)
@@ -96,7 +113,7 @@ def pull(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV], pulled:
     templates, models, values, key = map(items_of, kept)
     cotangent = given[0]
     for model in models:
-        cotangent = _like(cx, "cotangent", model, cotangent)
+        cotangent = likened(cx, "cotangent", model, cotangent)
         cotangent = packed([cotangent, leaves_of(cx, [cotangent])])
     walk = Walk(cx, values, [av.value for av in key]) if key else None
     found, twins = pulled(cx, plain, cotangent, () if walk is None else tuple(map(str, walk.tables())))

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
@@ -32,14 +32,17 @@ from pullback.infer.derivatives import (
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.filling import copy
+from pullback.infer.graphs import Cotangents, Graph
+from pullback.infer.jacobians import KINDS, derivatives_code
+from pullback.infer.leaves import float_columns, has_objects, is_direct
 from pullback.infer.made import back_function, function
-from pullback.infer.planting import ByTables, concerned, lift_gradient
+from pullback.infer.planting import concerned, lift
 from pullback.infer.rules import TARGETS
 from pullback.infer.shadow_ops import check_apart, gradient_of
-from pullback.infer.shadowed import bare, holds_shadowed, inside
+from pullback.infer.shadowed import bare, holds_shadowed, inside, rebuilt_as
 from pullback.infer.values import AV, items_of
 from pullback.ir.build import Builder
-from pullback.ir.node import Block, Op, Value
+from pullback.ir.node import Block, Function, Op, Value
 from pullback.prims.base import get
 from pullback.types import (
     Array,
@@ -79,27 +82,48 @@ def _with_back(builder: Builder, params: Sequence[Value]) -> list[Value]:
     return builder.append_untyped(get("py.with_back"), params, attrs=attrs, results=2).results
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Which arguments a gradient is taken by.  objects: those that hold objects; direct: those with floats outside."""
+
+    positions: tuple[int, ...]
+    objects: tuple[int, ...]
+    direct: tuple[int, ...]
+
+
+def _places(bound: Sequence[AV], positions: Sequence[int]) -> _Places:
+    kinds = {p: bound[p].type for p in positions}
+    objects = tuple(p for p, kind in kinds.items() if has_objects(kind) and concerned([kind]))
+    direct = tuple(p for p, kind in kinds.items() if p not in objects or float_columns(kind))
+    return _Places(tuple(positions), objects, direct)
+
+
 def _gradient_code(
-    cx: Frame, kind: str, name: str, positions: tuple[int, ...], count: int, *, single: bool, has_aux: bool
+    cx: Frame, kind: str, name: str, places: _Places, count: int, *, single: bool, has_aux: bool
 ) -> Code:
     """A function of f and its arguments."""
-    key = ("gradient", cx.session.shadowed, kind, name, positions, count, single, has_aux)
+    key = ("gradient", cx.session.shadowed, kind, name, places, count, single, has_aux)
     if key not in cx.session.codes:
         params = [Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
         builder = Builder(Block(params))
         emit = _emitter(builder)
         given = [emit("dressed", param) for param in params] if cx.session.shadowed else params
         _begin(cx, builder)
+        graph = Graph.begin(cx, builder, params, places.objects)
         value, back = _with_back(builder, given)
         seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
         builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
         parts = emit("call", back, seed, keywords=())
-        found = [
-            _gradient(builder, cx, emit("part", parts, index=1 + i), params[1 + i], given[1 + i]) for i in positions
-        ]
+        found = {
+            i: _gradient(builder, cx, emit("part", parts, index=1 + i), params[1 + i], given[1 + i])
+            for i in places.direct
+        }
+        if graph is not None:
+            found |= graph.gradients(cx, builder, places.objects, found)
         if cx.session.shadowed:
             value = emit("primal", value)
-        result = found[0] if single else emit("tuple", *found)
+        wanted = [found[i] for i in places.positions]
+        result = wanted[0] if single else emit("tuple", *wanted)
         if kind == "value_and_grad":
             result = emit("tuple", value, result)
         elif has_aux:
@@ -126,12 +150,12 @@ def _gradient_call(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV
     """The function that computes a gradient, and its operands."""
     assert isinstance(target.type, Closure)
     options = dict(type_.options)
-    positions = argument_positions(cx, target, options, len(bound))
+    places = _places(bound, argument_positions(cx, target, options, len(bound)))
     below, given = bare(target), [bare(av) for av in bound]
-    float_slots(cx, below, given, positions, 0)  # refuses arguments without floats
+    float_slots(cx, below, given, places.direct, 0)  # refuses arguments without floats
     spec, _ = specialized_for(cx, below, given)  # what has no meaning in the function is refused in its own words
     check_apart(cx, spec, [below, *given])
-    code = _gradient_code(cx, type_.kind, target.type.name, tuple(positions), len(bound), single=is_single(options),
+    code = _gradient_code(cx, type_.kind, target.type.name, places, len(bound), single=is_single(options),
                           has_aux=bool(options.get("has_aux")))  # fmt: skip
     return code, [target, *bound]
 
@@ -139,18 +163,17 @@ def _gradient_call(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV
 def _grad(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> AV:
     options = dict(type_.options)
     positions = argument_positions(cx, target, options, len(bound))
-    if concerned([bound[position].type for position in positions]):
-        return _by_objects(cx, type_, target, bound, positions)
+    types = [bound[position].type for position in positions]
+    if concerned(types) and is_direct(types) and not options.get("has_aux"):
+        return _by_leaves(cx, type_, target, bound, positions)
     code, operands = _gradient_call(cx, type_, target, bound)
     return call(cx, AV(Closure(code, (), code.name)), operands, {})
 
 
-def _by_objects(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV], positions: Sequence[int]) -> AV:
-    """A gradient by the floats in objects: a function of these floats stands in for the function."""
+def _by_leaves(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV], positions: Sequence[int]) -> AV:
+    """A gradient by the floats in objects of which there is one for each class: a function of these floats."""
     options = dict(type_.options)
-    lifted = lift_gradient(cx, target, bound, positions)
-    if isinstance(lifted, ByTables) or options.get("has_aux"):
-        raise _no_objects(cx)
+    lifted = lift(cx, target, bound, positions)
     stated = (("argnums", tuple(lifted.positions)),)
     inner = replace(type_, kind="value_and_grad", function=lifted.target.type, options=stated)
     code, operands = _gradient_call(cx, inner, lifted.target, lifted.bound)
@@ -163,79 +186,103 @@ def _by_objects(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV], 
     return pack_tuple([value, result]) if type_.kind == "value_and_grad" else result
 
 
-def _no_objects(cx: Frame) -> Exception:
-    return cx.error("a gradient by trees and lists of objects has no backpropagator in the formulation by closures",
-                    "this cannot be differentiated by closures",
-                    "differentiate it in the default formulation")  # fmt: skip
-
-
 def _grad_with_back(
     cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...]
 ) -> tuple[Code, list[AV]] | None:
     """What stands for grad(f)(x), and its operands."""
     type_ = callee.type
     assert isinstance(type_, Transformed)
-    if type_.kind not in ("grad", "value_and_grad") or names:
+    if names:
         return None
     target, bound = target_of(cx, AV(type_.function, callee.values), arguments, {})
     if len(bound) != len(arguments):
         return None
-    if concerned([av.type for av in bound]):
-        raise _no_objects(cx)
-    code, _ = _gradient_call(cx, type_, target, bound)
+    written = _jacobian_code if type_.kind in KINDS else lambda *given: _gradient_call(*given)[0]
+    code = written(cx, type_, target, bound)
     return code, [AV(type_.function, callee.values), *bound]  # not a wrapper of it: its sensitivity is the callee's
 
 
-def _vjp_code(cx: Frame, count: int, *, has_aux: bool) -> Code:
-    key = ("vjp", cx.session.shadowed, count, has_aux)
+def _jacobian_code(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> Code:
+    """What stands for jacobian(f) and its kind: the same code each time for the same types."""
+    options, below = dict(type_.options), [bare(av) for av in (target, *bound)]
+    key = ("jacobian of", type_.kind, type_.options, tuple(av.type for av in below))
     if key not in cx.session.codes:
-        params = [Value(None, "vjp"), Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
+        positions, single = argument_positions(cx, target, options, len(bound)), is_single(options)
+        cx.session.codes[key] = derivatives_code(cx, type_.kind, below[0], below[1:], positions, single=single)
+    return cx.session.codes[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pulled:
+    """What a pullback is of: objects: arguments that refer to objects; returns: the result does."""
+
+    count: int
+    has_aux: bool
+    objects: tuple[int, ...]
+    returns: bool
+
+
+def _vjp_code(cx: Frame, kind: _Pulled) -> Code:
+    key = ("vjp", cx.session.shadowed, kind)
+    if key not in cx.session.codes:
+        params = [Value(None, "vjp"), Value(None, "f"), *(Value(None, f"x{i}") for i in range(kind.count))]
         builder = Builder(Block(params))
         emit = _emitter(builder)
         # Where arrays have shadows, what the reverse reads is copied anyway, and f may change its arguments.
         kept = params[1:] if cx.session.shadowed else [emit("kept", param) for param in params[1:]]
         given = [emit("dressed", value) for value in kept] if cx.session.shadowed else kept
         _begin(cx, builder)
+        graph = Graph.begin(cx, builder, kept, kind.objects)
         value, back = _with_back(builder, given)
+        out = emit("part", value, index=0) if kind.has_aux else value
+        result = Cotangents.begin(cx, builder, out) if kind.returns else None
         captured = [back, value, *kept[1:], *(given if cx.session.shadowed else ())]
-        pull = emit("closure", *captured, function=_pull(cx, count, has_aux))
+        captured += [walk for walks in (graph, result) if walks is not None for walk in walks.values]
+        pull = emit("closure", *captured, function=_pull(cx, kind, len(captured)))
         if cx.session.shadowed:
             value = emit("primal", value)
-        out = [emit("part", value, index=i) for i in range(2)] if has_aux else [value]
-        result = emit("tuple", out[0], pull, *out[1:])
-        cx.session.codes[key] = Code(function("vjp_of", params, builder, [result]), {})
+        parts = [emit("part", value, index=i) for i in range(2)] if kind.has_aux else [value]
+        pair = emit("tuple", parts[0], pull, *parts[1:])
+        cx.session.codes[key] = Code(function("vjp_of", params, builder, [pair]), {})
     return cx.session.codes[key]
 
 
-def _pull(cx: Frame, count: int, has_aux: bool) -> object:
-    """What back and value, the arguments, and (where arrays have shadows) the function and arguments with these make of
-    a cotangent."""
-    inside = [Value(None, f"c{i}") for i in range(2 + count + (1 + count if cx.session.shadowed else 0))]
+def _pull(cx: Frame, kind: _Pulled, captured: int) -> Function:
+    """What back and value, the arguments, (where arrays have shadows) the function and arguments with these, and walks
+    over objects make of a cotangent."""
+    inside = [Value(None, f"c{i}") for i in range(captured)]
     given = Value(None, "d")
     builder = Builder(Block([*inside, given]))
     emit = _emitter(builder)
-    back, value, primals, dressed = *inside[:2], inside[2 : 2 + count], inside[2 + count :]
+    walks = inside[captured - 2 * (bool(kind.objects) + kind.returns) :]
+    back, value, primals = *inside[:2], inside[2 : 2 + kind.count]
+    dressed = inside[2 + kind.count : captured - len(walks)]
+    graph = Graph(*walks[:2]) if kind.objects else None
+    result = Cotangents(*walks[-2:]) if kind.returns else None
     for one in dressed:
         builder.append_untyped(get("py.cleared"), [emit("shadows", one)], results=0)
+    if graph is not None:
+        graph.clear(cx, builder)
     builder.append_untyped(get("py.twins"), (), attrs={"path": (0,)}, results=0)
-    cotangent = emit("cotangent", given, value, has_aux=has_aux)
+    if result is not None:
+        given = result.give(cx, builder, emit("part", value, index=0) if kind.has_aux else value, given)
+    cotangent = emit("cotangent", given, value, has_aux=kind.has_aux)
     if cx.session.shadowed:
         builder.append_untyped(get("py.increased"), [emit("shadows", value), cotangent], results=0)
         cotangent = emit("numbers", cotangent)
     parts = emit("call", back, cotangent, keywords=())
-    found = [
-        _gradient(builder, cx, emit("part", parts, index=1 + i), x, with_shadows)
+    found = {
+        i: _gradient(builder, cx, emit("part", parts, index=1 + i), x, with_shadows)
         for i, (x, with_shadows) in enumerate(zip(primals, dressed[1:] or primals, strict=True))
-    ]
-    builder.block.results = [emit("tuple", *found)]
+    }
+    if graph is not None:
+        found |= graph.gradients_again(cx, builder, kind.objects, found)
+    builder.block.results = [emit("tuple", *found.values())]
     return back_function("pull", builder.block, tuple(v.name for v in inside))
 
 
 def _vjp(cx: Frame, target: AV, bound: Sequence[AV], has_aux: bool) -> AV:
-    if concerned([av.type for av in bound]):
-        raise _no_objects(cx)
-    _check_vjp(cx, target, bound)
-    code = _vjp_code(cx, len(bound), has_aux=has_aux)
+    code = _vjp_code(cx, _pulled(cx, target, bound, has_aux=has_aux))
     return call(cx, AV(Closure(code, (), "vjp")), [AV(Builtin("pullback.vjp")), target, *bound], {})
 
 
@@ -246,14 +293,18 @@ def _vjp_with_back(
         return None
     target = plain_target(cx, arguments[0], len(arguments) - 1)
     bound = bound_to(cx, target, arguments[1:], {})
-    _check_vjp(cx, target, bound)
-    return _vjp_code(cx, len(bound), has_aux=False), [callee, target, *bound]
+    code = _vjp_code(cx, _pulled(cx, target, bound, has_aux=False))
+    function = arguments[0] if isinstance(arguments[0].type, Transformed) else target  # whose sensitivity it is
+    return code, [callee, function, *bound]
 
 
-def _check_vjp(cx: Frame, target: AV, bound: Sequence[AV]) -> None:
-    if cx.session.shadowed:
-        given = [bare(av) for av in (target, *bound)]
-        check_apart(cx, specialized_for(cx, given[0], given[1:])[0], given)
+def _pulled(cx: Frame, target: AV, bound: Sequence[AV], *, has_aux: bool) -> _Pulled:
+    below, *given = [bare(av) for av in (target, *bound)]
+    spec = specialized_for(cx, below, given)[0]
+    check_apart(cx, spec, [below, *given])
+    out = spec.result.items[0] if has_aux and isinstance(spec.result, Tuple) else spec.result
+    objects = tuple(i for i, av in enumerate(given) if has_objects(av.type) and concerned([av.type]))
+    return _Pulled(len(bound), has_aux, objects, has_objects(out) and concerned([out]))
 
 
 BY_CLOSURES["grad"] = _grad
@@ -350,21 +401,8 @@ def _copied(cx: Frame, value: AV) -> AV:
         case Array():
             return copy(cx, value)
         case Tuple() | List() | Dict() | Closure():
-            items = [_copied(cx, item) for item in items_of(value)]
-            return _rebuilt(value.type, items)
+            return rebuilt_as(value.type, [_copied(cx, item) for item in items_of(value)])
     return value
-
-
-def _rebuilt(model: Type, items: Sequence[AV]) -> AV:
-    types, values = tuple(item.type for item in items), tuple(v for item in items for v in item.values)
-    match model:
-        case Closure(code, _, name):
-            return AV(Closure(code, types, name), values)
-        case Dict(keys):
-            return AV(Dict(keys, types), values)
-        case List():
-            return AV(List(types), values)
-    return pack_tuple(items)
 
 
 MEANINGS: Mapping[str, Callable[[Frame, Op, list[AV]], AV]] = {

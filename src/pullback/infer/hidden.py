@@ -16,8 +16,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from pullback.diagnostic import InternalError
-from pullback.infer.stored import add_layouts, cleared_by, made_by, resolve_twins, twin_of
+from pullback.diagnostic import CompileError, Diagnostic, InternalError
+from pullback.infer.stored import add_layouts, cleared_by, is_mirror, made_by, resolve_twins, twin_of
 from pullback.infer.table_gradients import Tables, resolve
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.rule import mentioned_by_rule
@@ -75,6 +75,10 @@ def _make_tables(entry: Function, keys: list[Key], passed: Collection[str]) -> s
     for param, (where, _) in zip(params, keys, strict=True):
         assert _is_table(where)
         name = where[1]
+        if is_mirror(name):  # only the call that made the pullback has it
+            title = "a pullback by objects with arrays, called inside, has no pullback in the formulation by closures"
+            why, help = "this cannot be differentiated by closures", "differentiate it in the default formulation"
+            raise CompileError(Diagnostic(title, entry.span, why, help))
         if twin_of(name) is not None:
             raise InternalError(f"nothing makes the twin {name}")
         if name in passed:

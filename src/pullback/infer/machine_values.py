@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from pullback.diagnostic import InternalError
 from pullback.infer.dispatch import dispatch
@@ -36,7 +36,7 @@ from pullback.infer.shadowed import (
 )  # fmt: skip
 from pullback.infer.shadowed_unions import halves, joined
 from pullback.infer.structures import restrict
-from pullback.infer.values import AV, coerce, pair_of_shadowed
+from pullback.infer.values import AV, coerce, items_of, pair_of_shadowed
 from pullback.types import (
     Array,
     ArrayRef,
@@ -59,10 +59,11 @@ from pullback.types import (
     Zero,
     is_float,
     show,
+    slot_positions,
     slots,
 )  # fmt: skip
 
-__all__ = ["flat", "flat_sensitivity", "leaves", "regrouped", "regrouped_sensitivity"]
+__all__ = ["flat", "flat_sensitivity", "is_mixed", "leaves", "regrouped", "regrouped_sensitivity"]
 
 
 def leaves(cx: Frame, type_: Type) -> list[Type]:
@@ -169,10 +170,10 @@ def _of_units(cx: Frame, parts: list[AV], type_: Type) -> AV:
     return joined(cx, *(_of_units(cx, half, type_) for half in both))
 
 
-def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[AV]:
+def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0, value: AV | None = None) -> list[AV]:
     """The sensitivity of a value of the type, one for each of its machine values.
 
-    level: of a sensitivity of such a value, or of one of that.
+    level: of a sensitivity of such a value, or of one of that.  value: itself, for unions of unlike kinds of values.
     """
     if isinstance(whole.type, Zero) or not sensitive(type_):
         return [zero()] * len(leaves(cx, type_))
@@ -184,7 +185,7 @@ def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[
         case BoxedFunction():
             return [whole]
         case Transformed(_, function, _):
-            return flat_sensitivity(cx, whole, function, level)
+            return flat_sensitivity(cx, whole, function, level, None if value is None else inside(value)[0])
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
             parts = [part(cx, whole, i) for i in range(len(items))]
         case Complex(real, imag):  # of a tuple of its parts
@@ -192,10 +193,14 @@ def flat_sensitivity(cx: Frame, whole: AV, type_: Type, level: int = 0) -> list[
         case Closure(code, items):
             parts = opened(cx, whole, kind_of(code, level), len(items))
         case Union():
+            if value is not None and is_mixed(type_):
+                return _flat_mixed(cx, whole, type_, level, value)
             return _flat_union(cx, whole, type_)
         case _:
             raise InternalError(f"no sensitivity of {show(type_)}")
-    return [leaf for item, s in zip(items, parts, strict=True) for leaf in flat_sensitivity(cx, s, item, level)]
+    values = [None] * len(items) if value is None else inside(value)
+    return [leaf for item, s, v in zip(items, parts, values, strict=True)
+            for leaf in flat_sensitivity(cx, s, item, level, v)]  # fmt: skip
 
 
 def _flat_union(cx: Frame, whole: AV, type_: Union) -> list[AV]:
@@ -209,6 +214,45 @@ def _flat_union(cx: Frame, whole: AV, type_: Union) -> list[AV]:
         wanted = _leaf(cx, type_, machine)
         found.append(dispatch(cx, [whole], lambda cx, one, w=wanted: one[0] if _same_leaf(one[0].type, w) else zero()))  # type: ignore[misc]
     return found
+
+
+def _flat_mixed(cx: Frame, whole: AV, type_: Union, level: int, value: AV) -> list[AV]:
+    """Of a union of unlike kinds of values: the value says which of them its sensitivity is of."""
+
+    def rule(cx: Frame, one: Sequence[AV]) -> AV:
+        found, kind = [zero()] * len(slots(type_)), _member(cx, type_, one[0].type)
+        own = flat_sensitivity(cx, whole, kind, level, one[0])
+        for place, leaf in zip(slot_positions(type_, kind), own, strict=True):
+            found[place] = leaf
+        return pack(found)
+
+    return items_of(dispatch(cx, [value], rule))
+
+
+def _member(cx: Frame, type_: Union, kind: Type) -> Type:
+    """The member of a union that a value is; more may be known of its arrays than the union says."""
+    alike = [kind] if kind in type_.members else [m for m in type_.members if _outline(m) == _outline(kind)]
+    if len(alike) == 1:
+        return alike[0]
+    raise _unlike(cx, type_)
+
+
+def _outline(type_: Type) -> Hashable:
+    match type_:
+        case Closure(code):
+            return code
+        case Number(dtype):
+            return dtype
+        case Array(dtype, rank):
+            return dtype, rank
+    return type(type_), tuple(map(_outline, inside_types(type_)))
+
+
+def is_mixed(type_: Type) -> bool:
+    """Is there a union whose members have sensitivities of unlike structure, such as functions and numbers."""
+    if isinstance(type_, Union):
+        return not all(isinstance(member, Number | Array) or not sensitive(member) for member in type_.members)
+    return any(map(is_mixed, inside_types(type_)))
 
 
 def _matching(cx: Frame, whole: AV, leaf: Type) -> AV:
@@ -242,14 +286,20 @@ def _same_leaf(type_: Type, leaf: Type) -> bool:
 
 
 def _only_numbers(cx: Frame, type_: Union) -> None:
-    if not all(isinstance(member, Number | Array) or not sensitive(member) for member in type_.members):
-        raise cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
-                       "these types have sensitivities of unlike structure",
-                       "differentiate it in the default formulation")  # fmt: skip
+    if is_mixed(type_):
+        raise _unlike(cx, type_)
 
 
-def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: int = 0) -> AV:
-    """The sensitivity of a value of the type from those of its machine values."""
+def _unlike(cx: Frame, type_: Type) -> Exception:
+    return cx.error(f"{show(type_)} has no backpropagator in the formulation by closures",
+                    "these types have sensitivities of unlike structure",
+                    "differentiate it in the default formulation")  # fmt: skip
+
+
+def regrouped_sensitivity(
+    cx: Frame, parts: Sequence[AV], type_: Type, level: int = 0, value: AV | None = None
+) -> AV:
+    """The sensitivity of a value of the type from those of its machine values; `value` as in `flat_sensitivity`."""
     if all(isinstance(p.type, Zero) for p in parts) or not sensitive(type_):
         return zero()
     match type_:
@@ -258,13 +308,21 @@ def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: in
         case Closure() if is_opaque(cx, type_):
             return parts[0]
         case Transformed(_, function, _):
-            return regrouped_sensitivity(cx, parts, function, level)
+            return regrouped_sensitivity(cx, parts, function, level, None if value is None else inside(value)[0])
         case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items):
-            return pack(_regrouped_items(cx, parts, items, level))
+            return pack(_regrouped_items(cx, parts, items, level, value))
         case Complex(real, imag):
-            return pack(_regrouped_items(cx, parts, (real, imag), level))
+            return pack(_regrouped_items(cx, parts, (real, imag), level, None))
         case Closure(code, items):
-            return environment(kind_of(code, level), _regrouped_items(cx, parts, items, level))
+            return environment(kind_of(code, level), _regrouped_items(cx, parts, items, level, value))
+        case Union() if value is not None and is_mixed(type_):
+
+            def rule(cx: Frame, one: Sequence[AV]) -> AV:
+                kind = _member(cx, type_, one[0].type)
+                own = [parts[place] for place in slot_positions(type_, kind)]
+                return regrouped_sensitivity(cx, own, kind, level, one[0])
+
+            return dispatch(cx, [value], rule)
         case Union():
             _only_numbers(cx, type_)
             total = zero()  # only that of the number which the value is can be other than zero
@@ -274,11 +332,13 @@ def regrouped_sensitivity(cx: Frame, parts: Sequence[AV], type_: Type, level: in
     raise InternalError(f"no sensitivity of {show(type_)}")
 
 
-def _regrouped_items(cx: Frame, parts: Sequence[AV], items: Sequence[Type], level: int) -> list[AV]:
+def _regrouped_items(
+    cx: Frame, parts: Sequence[AV], items: Sequence[Type], level: int, value: AV | None
+) -> list[AV]:
     found: list[AV] = []
     position = 0
-    for item in items:
+    for item, own in zip(items, [None] * len(items) if value is None else inside(value), strict=True):
         width = len(leaves(cx, item))
-        found.append(regrouped_sensitivity(cx, parts[position : position + width], item, level))
+        found.append(regrouped_sensitivity(cx, parts[position : position + width], item, level, own))
         position += width
     return found

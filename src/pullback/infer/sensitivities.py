@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from pullback.diagnostic import InternalError
-from pullback.infer.arithmetic import binary
 from pullback.infer.binding import pack_tuple as pack
 from pullback.infer.dispatch import dispatch
-from pullback.infer.elementwise import array_sizes
+from pullback.infer.elementwise import array_sizes, elementwise
 from pullback.infer.engine import Code, Frame
 from pullback.infer.lattice import WEAK_BOOL, family_of
 from pullback.infer.shadowed import inside
@@ -245,11 +244,11 @@ def add(cx: Frame, a: AV, b: AV, *, inside: bool = False) -> AV:
         case (Number(dtype) | Tame(dtype)), (Number(other) | Tame(other)) if dtype == other:
             both = isinstance(a.type, Tame) and isinstance(b.type, Tame)
             kind = Tame(dtype) if both else Number(dtype, weak=False)
-            return AV(kind, (cx.e("add", a.value, b.value),))
+            return AV(kind, (cx.e("accumulate", a.value, b.value),))
         case (Number() | Tame()), (Number() | Tame()):
             return _add_unlike(cx, a, b)
         case Array(), Array():
-            return binary(cx, "+", a, b)
+            return elementwise(cx, [a, b], lambda cx, items: add(cx, *items))
         case (Tuple(p), Tuple(q)) if len(p) == len(q):
             return pack([add(cx, *pair) for pair in zip(items_of(a), items_of(b), strict=True)])
         case Closure(Environment(of), p), Closure(Environment(same), q) if of == same and len(p) == len(q):

@@ -34,7 +34,7 @@ from pullback.infer.shadowed import (
 )  # fmt: skip
 from pullback.infer.sites import like_sites
 from pullback.infer.values import AV, items_of, pair_of_shadowed
-from pullback.ir.node import Op
+from pullback.ir.node import Op, Value
 from pullback.types import (
     Array,
     ArrayRef,
@@ -59,7 +59,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["MEANINGS", "check_apart", "dressed", "gradient_of", "zeros_like"]
+__all__ = ["MEANINGS", "check_apart", "check_overlap", "dressed", "gradient_of", "zeros_like"]
 
 
 # --------------------------------------------------------------------------------------------------- new shadows
@@ -137,8 +137,12 @@ def check_apart(cx: Frame, spec: Specialization, given: Sequence[AV]) -> None:
     for number, first in enumerate(arrays):
         for second in arrays[number + 1 :]:
             if first in written or second in written:
-                shared = cx.e("array_overlap", values[first], values[second])
-                cx.check(cx.e("not_", shared), "ValueError", _SHARED)
+                check_overlap(cx, cx.e("array_overlap", values[first], values[second]))
+
+
+def check_overlap(cx: Frame, shared: Value) -> None:
+    """Guard: two arrays of which each has a shadow of its own are not one memory."""
+    cx.check(cx.e("not_", shared), "ValueError", _SHARED)
 
 
 # ------------------------------------------------------------------------------------------------- trees of shadows

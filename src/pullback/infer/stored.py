@@ -14,7 +14,7 @@ A mirror has columns for the arrays in T; it gets rows where they are asked for,
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from pullback.diagnostic import InternalError
 from pullback.infer.engine import Branch, Frame, Specialization
@@ -25,8 +25,8 @@ from pullback.prims.base import Emitter, get
 from pullback.types import I64, ArrayRef, Machine, Scalar, Table, is_float
 
 __all__ = [
-    "MEMORY", "access", "add_layouts", "cells_of", "cleared_by", "keeps_floats", "made_by", "resolve_twins",
-    "stores_unnoticed", "twin_of", "twins",
+    "MEMORY", "Path", "access", "add_layouts", "cell_access", "cells_of", "cleared_by", "is_mirror", "keeps_floats",
+    "made_by", "resolve_twins", "stores_unnoticed", "twin_of", "twins",
 ]  # fmt: skip
 
 MEMORY = frozenset({"table_get", "table_set", "table_swap", "table_inc", "table_rows", "table_length"})
@@ -45,7 +45,8 @@ def twin_of(name: str) -> tuple[str, Path] | None:
     return None if found is None else (found[1], tuple(int(level) for level in re.split("[dm]", found[2])[1:]))
 
 
-def _is_mirror(name: str) -> bool:
+def is_mirror(name: str) -> bool:
+    """Is it a table of shadows of arrays."""
     found = _TWIN.fullmatch(name)
     return found is not None and found[2].startswith("m")
 
@@ -84,6 +85,28 @@ def access(cx: Frame, op: Op, operands: list[Value]) -> list[Value]:
     made = cx.e.append(get(kind), [table, *operands], attrs=attrs, types=results)
     cx.noticed.add(made)
     return made.results
+
+
+def cell_access(
+    cx: Frame, heap: Heap, path: Path, column: int, kind: str, operands: Sequence[Value]
+) -> list[Value]:
+    """An op on a cell of a heap's table, or on the twin or mirror of the cell: `operands` begin with the row."""
+    cell = heap.columns[column]
+    mirror = bool(path) and isinstance(cell, ArrayRef)
+    attrs: dict[str, object] = {"column": len(_layout(heap.columns[:column], type(cell))) if path else column}
+    if kind == "table_get":
+        attrs["type"] = cell
+    table = cx.table(_name(str(heap), path, "m" if mirror else "d"))
+    if mirror:
+        _grow(cx, table, cx.table(str(heap)))
+    given = [_relaxed(cx, value, cell) for value in operands]
+    results = [cell] if kind in ("table_get", "table_swap") else []
+    return cx.e.append(get(kind), [table, *given], attrs=attrs, types=results).results
+
+
+def _relaxed(cx: Frame, value: Value, cell: Machine) -> Value:
+    """An array as one of the kind that the cell is for."""
+    return cx.e("view_relax", value) if isinstance(value.type, ArrayRef) and value.type != cell else value
 
 
 def _grow(cx: Frame, mirror: Value, table: Value) -> None:
@@ -169,7 +192,7 @@ def _is_meant(op: Op, key: object) -> bool:
     """Is the twin one of those that `twins` makes or clears.  Mirrors of mirrors are made anew with these."""
     path, stated = _path(key), op.attrs["path"]
     assert isinstance(key, tuple) and isinstance(stated, tuple)
-    if not path or _is_mirror(key[1]) != op.attrs["mirrors"]:
+    if not path or is_mirror(key[1]) != op.attrs["mirrors"]:
         return False
     return path == stated if op.attrs["mirrors"] else path[: len(stated)] == stated
 
@@ -223,5 +246,5 @@ def add_layouts(program: Program, names: Iterable[str]) -> None:
     for name in names:
         found = twin_of(name)
         if found is not None:
-            kind = ArrayRef if _is_mirror(name) else Scalar
+            kind = ArrayRef if is_mirror(name) else Scalar
             program.layouts[name] = [_layout(program.layouts[found[0]][0], kind)]

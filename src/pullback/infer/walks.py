@@ -124,7 +124,7 @@ class Walk(Numbering):
         for heap in self.heaps:
             owner = self.owner(heap)
             if owner in by_heap:
-                self._pairs(cx, heap, copy, _rows(cx, _take_row, owner, by_heap[owner]))
+                self.pairs(cx, heap, copy, _rows(cx, _take_row, owner, by_heap[owner]))
 
     def give_twins(self, cx: Frame, twins: Sequence[Value], tangents: Walk) -> None:
         """The floats of tangents, which have the same structure, into twins of the tables."""
@@ -133,11 +133,11 @@ class Walk(Numbering):
             owner = self.owner(heap)
             cx.check(cx.e("eq", self.count(heap), tangents.count(heap)), "ValueError", UNLIKE)
             if heap in self.items:
-                self._require_lengths(cx, heap, tangents)
+                self.require_lengths(cx, heap, tangents)
             if owner in by_heap:
-                self._pairs(cx, heap, tangents, _rows(cx, _give_row, owner, by_heap[owner]))
+                self.pairs(cx, heap, tangents, _rows(cx, _give_row, owner, by_heap[owner]))
 
-    def _require_lengths(self, cx: Frame, heap: Heap, other: Walk) -> None:
+    def require_lengths(self, cx: Frame, heap: Heap, other: Walk) -> None:
         """Guard: the lists of two walks are equally long."""
 
         def one(k: Value) -> None:
@@ -147,7 +147,7 @@ class Walk(Numbering):
 
         each(cx, self.count(heap), one)
 
-    def _pairs(self, cx: Frame, heap: Heap, copy: Walk, body: Body) -> None:
+    def pairs(self, cx: Frame, heap: Heap, copy: Walk, body: Body) -> None:
         """body(row, row of the copy) for all objects of a heap, or all items of its lists."""
 
         def one(k: Value) -> None:

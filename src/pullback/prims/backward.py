@@ -38,6 +38,16 @@
                            around (free) to what is read later (outs); itself: they mention py.self
     r = py.push(f, x..., consumer, state)          the call of a generator function with what consumes it
     y = py.as_made{places}(x..., y)                a list or dict: which of its items each operand is, or None
+    In gradients by trees and lists of objects (`ad.carried`, `infer.carried`):
+    w = py.walked(x...)    a walk over the objects in x...         c = py.templates(w)     blank copies of them, a walk
+    py.carried{source, target, back, taken}(w, c)  numbers from the rows of w in one twin of the tables to those of c
+                           in another; back: from c's to w's; taken: they are added, and zero is left
+    py.added{source, target, back}(w, c)           the same for arrays, which are added
+    py.shares{source, target, back}(w, c)          the rows of c get the arrays of w, or those of w the arrays of c
+    py.mirrored{path}(c)   the arrays of c get shadows             py.emptied{path}(c)     the arrays of c become zero
+    py.alike(w, c)         guard: the objects of c are as those of w
+    py.apart(w, x...)      guard: no array in the objects shares memory with another, or with one in x...
+    y = py.merged(c, x)    x with the objects of c                 y = py.likened(x, c)    c in the types of x
 
 A sensitivity is a number, an array, a tuple (for a tuple, list or dict), an environment (for a function), or zero.
 `py.while{peel}` runs its trips while compiling as long as its condition is known; the elements of `py.for{indexed}` are
@@ -60,7 +70,8 @@ NAMES = (
     "filled", "seed", "gradient_like", "cotangent", "flat", "regrouped", "flat_sensitivity", "regrouped_sensitivity",
     "function_of", "apply", "derived", "arity", "kept", "twins", "as_made",
     "stepped", "push", "primal", "shadow", "shadowed", "dressed", "shadows", "increased", "cleared", "numbers",
-    "copied", "bare", "fresh", "statement", "sought",
+    "copied", "bare", "fresh", "statement", "sought", "walked", "templates", "mirrored", "shares", "carried", "added",
+    "emptied", "alike", "apart", "merged", "likened",
 )  # fmt: skip
 
 
