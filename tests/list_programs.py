@@ -816,6 +816,16 @@ def star_args(x):
 
 
 @case()
+def stars_of_builtins(x):
+    xs = [x * k for k in range(1, 5)]
+    some = [v for v in xs if v > 2.0]
+    total = math.atan2(*xs[:2]) * max(*some) + math.hypot(*xs) - min(*some) * math.hypot(*some[:1])
+    total += operator.mul(*some[1:]) * math.copysign(*xs[:1], -x)
+    quotient, rest = divmod(*reversed(xs[2:]))
+    return total + quotient * rest * x + np.hypot(*np.array(xs[1:3])) * np.arctan2(some[0], *xs[3:])
+
+
+@case()
 def one_of_several_lists(x):
     rows = [[x * x, x], [x]]
     row = rows[0 % len(rows)]
@@ -836,9 +846,54 @@ def cached_recursion(x):
     @functools.cache
     def term(n, scale):
         asked.append(n * x)
-        return scale if n < 2 else term(n - 1, scale) * 0.5 + term(n - 2, scale) * x
+        return x * scale if n < 2 else term(n - 1, scale) * 0.5 + term(n - 2, scale) * x
 
-    return term(10, x) + term(10, 2.0) + sum(asked) + len(asked)
+    return term(10, 1.0) + term(10, 2.0) + sum(asked) + len(asked)
+
+
+@dataclass(frozen=True)
+class Sides:
+    a: float
+    b: float
+
+
+@case()
+def keys_that_are_equal_by_value(x):
+    by_sides, by_tuple, by_set = {}, {}, {}
+    for i in range(20):
+        by_sides[Sides(i % 12, 0.5)] = x * i
+        by_tuple[(Sides(0.5, i % 11), i % 2)] = x * x * i
+        by_tuple[(Sides(0.5, i % 11), 3)] = x * i
+        by_set[frozenset([i % 5, i % 3])] = x * i
+    rows = {tuple([i % 4, *range(i % 3)]) for i in range(40)}
+    total = by_sides[Sides(7, 0.5)] + by_tuple[(Sides(0.5, 9), 1)] + by_set[frozenset([2])]
+    return total * (len(by_sides) + 100 * len(by_tuple) + 10000 * len(by_set)) + len(rows)
+
+
+class Named:
+    def __init__(self, name, scale):
+        self.name, self.scale = name, scale
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+    def __hash__(self):
+        return hash((self.name, 3))
+
+
+@case()
+def keys_with_a_hash_of_their_own(x):
+    found = {Named(i % 11, x): x * i for i in range(30)}
+    scales = {Named(i % 4, i * x) for i in range(30)}
+    return sum(found.values()) * len(found) + sum([named.scale for named in scales]) + found[Named(3, 0.0)]
+
+
+@case()
+def order_of_fractions_in_a_set(x):
+    total = 0.0
+    for value in {0.1 * i for i in range(-7, 12)} | {1e300, 1e-310, math.inf, -0.75}:
+        total = total * 0.9 + math.sin(x * min(value, 9.0))
+    return total + hash(0.3) % 1000 + hash((1.25, 3, -1)) % 1000 + hash(-2.5) % 7
 
 
 @case()
@@ -918,6 +973,16 @@ def unpack_star_too_few(x):
     xs = [x] * int(x)
     a, *b, c = xs
     return a
+
+
+@fails
+def star_of_one_for_max(x):
+    return max(*[x * k for k in range(int(x))])
+
+
+@fails
+def star_of_none_for_min(x):
+    return min(*[x * k for k in range(int(x) - 1)])
 
 
 @fails

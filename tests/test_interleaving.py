@@ -105,21 +105,51 @@ def read_what_the_body_writes(xs, n):
 
 
 def one_may_raise(out, n):
+    return sum(a * b for a, b in zip(counted(n), (1.0 / (3 - i) for i in range(n + 4))))
+
+
+def one_may_raise_late(out, n):
     return sum(a * b for a, b in zip(counted(n), (1.0 / (n - i) for i in range(n + 4))))
 
 
-REFUSED = [both_tell, both_tell_in_a_map, the_longest, one_may_raise]
+def all_three_tell(out, n):
+    total = 0.0
+    for a, (k, b), c, d in zip(told(out, "a", n), enumerate(told(out, "b", n - 1)), [1.0] * n, told(out, "c", 9 * n)):
+        out.append("body")
+        total += a * b + c * d * k
+    return total
+
+
+IN_TURNS = [both_tell, both_tell_in_a_map, all_three_tell]
+
+
+@pytest.mark.parametrize("function", IN_TURNS, ids=lambda function: function.__name__)
+def test_zipped_generators_take_turns(function):
+    for n in (1, 3):
+        mine, theirs = ["start"], ["start"]
+        assert pb.jit(function)(mine, n) == function(theirs, n)
+        assert mine == theirs
+
+
+def test_a_zipped_generator_is_not_asked_for_more_than_is_wanted():
+    with pytest.raises(ZeroDivisionError):
+        pb.jit(one_may_raise)([], 5)
+    assert pb.jit(one_may_raise_late)([], 3) == one_may_raise_late([], 3)
+
+
+def test_what_the_body_writes_is_read_in_turn():
+    mine, theirs = [1.0] * 20, [1.0] * 20
+    assert pb.jit(read_what_the_body_writes)(mine, 3) == read_what_the_body_writes(theirs, 3)
+    assert mine == theirs
+
+
+REFUSED = [the_longest]
 
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
 def test_what_would_be_told_is_refused(function):
     with pytest.raises(pb.CompileError, match="before its time"):
         pb.jit(function)(["start"], 3)
-
-
-def test_reading_what_the_body_writes_is_refused():
-    with pytest.raises(pb.CompileError, match="before its time"):
-        pb.jit(read_what_the_body_writes)([1.0] * 20, 3)
 
 
 def test_derivatives_of_running_totals():

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.ad.elementwise import push_elementwise
+from pullback.ad.keys import answer
 from pullback.ad.primal import Derivations, Mask, keep_apart, prepare_copy, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, push_scalar
 from pullback.ad.shadows import (
@@ -79,6 +80,7 @@ class Forward:
             self.function, starts, wanted, aliases, derivations.written, self.types.carries, links, held,
             columns=derivations.program.layouts, followed=tables,
         )  # fmt: skip
+        answer(body, self.activity.varied)
         self.tangents: dict[Value, Value] = {}
         self.measured = only_measured(body) if tables else frozenset()
         self.wild = Wild(body, self.active, given=not tame)

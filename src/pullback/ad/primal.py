@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pullback.ad.kept import Residual
+from pullback.ad.keys import answer
 from pullback.ad.replaced import First
 from pullback.ad.shadows import ShadowTypes, coerce, copy_array, new_table, scalar_zero, zero_array
 from pullback.ad.snapshots import copy_what_loops_read
@@ -207,6 +208,7 @@ class Primal:
             columns=derivations.program.layouts,
             followed=[v for v in self.inputs if isinstance(v.type, Table) and self.types.mirrored(v.type)],
         )  # fmt: skip
+        answer(body, self.activity.varied)
         self.tables = Tables()
         self.sizes: dict[Value, list[Value]] = {}
         self.mirrors: dict[Value, Value] = {}

@@ -20,6 +20,7 @@ from pullback.front.control import Control
 from pullback.front.flow import falls
 from pullback.front.generators import CONSUMER, GO, OWN, PENDING, STATE, VALUE
 from pullback.front.refusals import STATEMENTS
+from pullback.front.resumed import resumed
 from pullback.front.scope import Scope
 from pullback.front.source import Found, find, find_text
 from pullback.front.state import RETURN, Binding
@@ -113,7 +114,20 @@ class Walk(Control):
             "self_name": self.self_name,
             "code": self.unit.found.codes.get(node),
         }
+        if self.scope.generator and isinstance(node, ast.FunctionDef):
+            attrs["resumed"] = self.resumed
         return Function(self.unit.function, self.builder.block, self.unit.span(node), attrs)
+
+    def resumed(self) -> Function:
+        """A generator function as one that makes what is called for each value (see `resumed`)."""
+        node = self.scope.node
+        assert isinstance(node, ast.FunctionDef)
+        with _LOCK, _deep_nesting(node.name, self.unit.span(node)):
+            scope = Scope(resumed(node))
+            walk = Walk(self.unit, scope, self.qualified, self.captured, self.self_name, self.forwards)
+            found = walk.function([name for name, _ in self.captured if name in self.cells])
+        found.attrs["resumes"] = True
+        return found
 
     def make_cells(self) -> None:
         """Cells for the variables that change after functions have captured them; parameters are in them already."""
@@ -184,6 +198,6 @@ class Walk(Control):
         forwards: Mapping[str, Scope],
     ) -> Function:
         name = getattr(scope.node, "name", "<lambda>")
-        unit = self.unit if name == "<genexpr>" else Unit(self.unit.found, name)
+        unit = self.unit if name == "<genexpr>" or " " in name else Unit(self.unit.found, name)
         walk = Walk(unit, scope, f"{self.qualified}.<locals>.{name}", captures, self_name, forwards)
         return walk.function([captured for captured, _ in captures if captured in self.cells])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from types import FunctionType
 
 from pullback.infer import (  # fill the registry
+    caches,
     checkpointed,
     complex_functions,
     construct,
@@ -56,17 +57,20 @@ from pullback.infer.numpy import (
     mapping,
     norms,
     numpy_functions,
+    outputs,
     padding,
     quantiles,
     ramps,
     random_numbers,
     record_arrays,
     record_functions,
+    record_shapes,
     reductions,
     repeats,
     scipy_linalg,
     selecting,
     shapes,
+    sliding,
     sorting,
     special_functions,
     splitting,
@@ -83,13 +87,14 @@ __all__ = ["Backward", "Entry", "Options", "Request", "Session", "infer_entry", 
 
 DEFAULT = Options()
 _MEANINGS = (
-    array_attributes, axes, builders, checkpointed, clipping, closeness, complex_arrays, complex_functions,
+    array_attributes, axes, builders, caches, checkpointed, clipping, closeness, complex_arrays, complex_functions,
     complex_sorting, construct, container_texts, contract, conversions, copying, creation, cumulative, derivatives,
     dict_makers, dicts, dtype_functions, einsum, elements, extrema, float_functions, grids, hashes, histograms,
     iteration, joining, kinds, lapack, library, linalg, linearized, list_makers, list_methods, mapping,
-    math_functions, norms, numpy_functions, object_texts, padding, parallel, python_functions, quantiles, ramps,
-    random_numbers, record_arrays, record_functions, record_writes, reductions, repeats, scipy_linalg, selecting,
-    sets, shapes, sorting, special_functions, splitting, statistics, stopped, texts, ufunc_methods, ufuncs,
+    math_functions, norms, numpy_functions, object_texts, outputs, padding, parallel, python_functions, quantiles,
+    ramps, random_numbers, record_arrays, record_functions, record_shapes, record_writes, reductions, repeats,
+    scipy_linalg, selecting, sets, shapes, sliding, sorting, special_functions, splitting, statistics, stopped, texts,
+    ufunc_methods, ufuncs,
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pullback.prims.base import get
 from pullback.prims.prelude import FUNCTIONS
 from pullback.types import BoxedFunction, Builtin, Closure, Iterator, Never, Str, Text, Type, Union, show, slots
 
-__all__ = ["CALLS", "bind", "call", "call_bound", "call_builtin", "specialized", "specialized_for"]
+__all__ = ["CALLS", "bind", "call", "call_bound", "call_builtin", "specialized", "specialized_for", "widened"]
 
 # How values of other types are called; the modules of this room that give these types their meaning put them here.
 CALLS: dict[type[Type], Callable[[Frame, AV, Sequence[AV], Mapping[str, AV]], AV]] = {}
@@ -113,7 +113,10 @@ def _call_closure(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Ma
     if function.type.code.untyped.attrs.get("generator"):  # type: ignore[union-attr]
         parts_ = [function, *bound]
         return AV(Iterator("generator", tuple(p.type for p in parts_)), tuple(v for p in parts_ for v in p.values))
-    return call_bound(cx, function, bound)
+    made = call_bound(cx, function, bound)
+    if not cx.dead and function.type.code.untyped.attrs.get("resumes"):  # type: ignore[union-attr]
+        return call_builtin(cx, "pullback.resumed", [made], {})
+    return made
 
 
 def call_bound(cx: Frame, function: AV, bound: Sequence[AV]) -> AV:
@@ -136,13 +139,13 @@ def specialized_for(cx: Frame, function: AV, bound: Sequence[AV]) -> tuple[Speci
     """`specialized` where the arguments are in the order of the parameters, defaults filled in."""
     assert isinstance(function.type, Closure) and isinstance(function.type.code, Code)
     code = function.type.code
-    bound = [_widened(cx, av) for av in bound]
+    bound = [widened(cx, av) for av in bound]
     operands = [*function.values, *(v for av in bound for v in av.values)]
     types = as_asked(cx, code, (*function.type.captured, *(av.type for av in bound)), operands)
     return cx.session.specialize(code, types, cx.span), operands
 
 
-def _widened(cx: Frame, av: AV) -> AV:
+def widened(cx: Frame, av: AV) -> AV:
     """The value with closures that capture their own kind behind references; what is called itself stays a closure."""
     target = widen(av.type, cx.session.families)
     return coerce(cx.e, av, target) if target != av.type else av

@@ -95,7 +95,7 @@ def bound_member(cx: Frame, subject: AV, cls: type, found: tuple[type, Any], nam
     if name == "__init__" and is_native and issubclass(owner, BaseException):
         return apply_to(AV(Builtin("exception.__init__")), [subject])
     match value:
-        case python_types.FunctionType():
+        case python_types.FunctionType() | functools._lru_cache_wrapper():
             return apply_to(function_of(cx, value, label), [subject])
         case property():
             if value.fget is None:
@@ -118,7 +118,7 @@ def class_value(cx: Frame, owner: type, value: Any, name: str) -> AV:
     label = f"{owner.__name__}.{name}"
     if isinstance(value, staticmethod):
         return function_of(cx, value.__func__, label)
-    if transform_of(value) is not None:
+    if transform_of(value) is not None or isinstance(value, functools._lru_cache_wrapper):
         return function_of(cx, value, label)
     if hasattr(type(value), "__get__") and not isinstance(value, python_types.FunctionType | type):
         raise cx.error(f"{label} is a descriptor of class {type(value).__name__}",

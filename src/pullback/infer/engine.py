@@ -571,6 +571,10 @@ class Frame:
         """Infer one op of untyped IR and bind its results."""
         raise InternalError("a frame without meanings")
 
+    def storable(self, av: AV) -> AV:
+        """The value as something that can be read again from where it is stored."""
+        return av
+
     def fresh(self, type_: Type, name: str = "") -> AV:
         """A parameter of the type: new machine values."""
         machine = slots(type_)

@@ -24,6 +24,7 @@ from pullback.infer.imports import imported
 from pullback.infer.interleaving import reject_interleaved
 from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type, hold, holds_values
+from pullback.infer.repeated import note_effects
 from pullback.infer.returned import hands_out_generators, objects_behind
 from pullback.infer.ruled import complete
 from pullback.infer.sites import CallWanted, Changed, ShadowsWanted, without_sites
@@ -160,6 +161,7 @@ def _infer_once(session: Session, request: Request) -> Entry | None:
     )
     taken = thread_hidden(program, order, passed, outside)
     reject_interleaved(program)
+    note_effects(program)
     name = getattr(request.function, "__name__", "function")
     given = len(request.held.values)
     hidden = tuple(session.hidden.values())

@@ -9,30 +9,28 @@ has one consumer: Python's would be found used up by a second one, ours would be
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from pullback.infer.calls import call, call_bound, call_builtin
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.interleaving import beside, collected_apart
-from pullback.infer.protocols import call_special, iterated
+from pullback.infer.protocols import call_special, has_special, iterated
 from pullback.infer.registry import HANDLERS
+from pullback.infer.resumed import begun, can_begin
+from pullback.infer.uses import KEEPS, uses_of
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.prims.base import get
 from pullback.types import Closure, Constant, Iterator, Tuple, Type, Union, show
 
-__all__ = ["check_once", "collected", "delegate", "is_once", "is_pushed", "itself", "loop_over", "nests"]
+__all__ = [
+    "check_once", "collected", "delegate", "is_once", "is_pushed", "itself", "loop_over", "nests",
+]  # fmt: skip
 
 _ONCE = ("generator", "context", "enumerate", "zip", "reversed", "iter")  # kinds of iterators that are used up
-_KEEPS = (
-    "py.for", "py.while", "py.call", "py.call_star", "py.delegate", "py.tuple", "py.check_bound", "py.unpack",
-    "py.unpack_star", "py.sequence_star", "if", "py.pushed",
-)  # fmt: skip
 
 
 def is_pushed(type_: Type) -> bool:
@@ -105,7 +103,13 @@ def _push(cx: Frame, generator: AV, consumer: AV, state: AV) -> list[AV] | None:
 
 
 def _zipped(cx: Frame, parts: Sequence[AV]) -> AV:
-    """zip(...) as a generator: one of its parts pushes, the rows of the others are in lists before it and after it."""
+    """zip(...) as a generator: one of its parts pushes, the rows of the others are in lists before it and after it.
+
+    Of several generators each takes its turn.
+    """
+    pushed = [part for part in parts if is_pushed(part.type)]
+    if len(pushed) > 1 and all(can_begin(cx, _plain(cx, part)) for part in pushed):
+        return _in_turns(cx, parts)
     position = next(i for i, part in enumerate(parts) if is_pushed(part.type))
     waiting = collected_apart(cx, [p for p in parts[position + 1 :] if is_pushed(p.type)], lambda p: collected(cx, p))
     lists = iter(waiting)
@@ -115,6 +119,26 @@ def _zipped(cx: Frame, parts: Sequence[AV]) -> AV:
     rows = [[collected(cx, call_builtin(cx, "builtins.zip", group, {}))] if group else [] for group in (before, after)]
     name = f"pullback.zip_{kind[bool(before), bool(after)]}"
     return call_builtin(cx, name, [*rows[0], parts[position], *rows[1]], {})
+
+
+def _in_turns(cx: Frame, parts: Sequence[AV]) -> AV:
+    """A generator, or a sequence, and iterators that are asked after it."""
+
+    def advanced(part: AV) -> AV:
+        return begun(cx, _plain(cx, part)) if is_pushed(part.type) else call_builtin(cx, "builtins.iter", [part], {})
+
+    simple = not is_pushed(parts[0].type) or parts[0].type.kind == "generator"  # type: ignore[union-attr]
+    first = parts[0] if simple else advanced(parts[0])
+    others = _tuple([advanced(part) for part in parts[1:]])
+    return call_builtin(cx, "pullback.zip_in_turns", [first, others], {})
+
+
+def _plain(cx: Frame, part: AV) -> AV:
+    """A generator; what counts or pairs generators as one."""
+    assert isinstance(part.type, Iterator)
+    if part.type.kind == "enumerate":
+        return call_builtin(cx, "pullback.enumerate", items_of(part), {})
+    return _zipped(cx, items_of(part)) if part.type.kind == "zip" else part
 
 
 def _tuple(items: Sequence[AV]) -> AV:
@@ -131,6 +155,8 @@ def _next(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     if kind_of(subject.type) == "iterator":
         return HANDLERS["iterator.__next__"](cx, arguments, {})
     found = call_special(cx, "__next__", subject) if len(arguments) == 1 else None
+    if len(arguments) == 2 and has_special(cx, subject.type, "__next__"):
+        return call_builtin(cx, "pullback.next_else", arguments, {})
     if found is None:
         title = f"'{show(subject.type)}' object is not an iterator"
         raise cx.error(title, "next() takes an iterator", "index it, or loop over it", raised=("TypeError", title))
@@ -293,41 +319,13 @@ def check_once(cx: Frame, op: Op, value: Value) -> None:
     """Refuse a second use of an iterator: of Python's, nothing is left then."""
     if op.name in ("py.is_context", "py.pushed"):
         return
-    if op.name not in _KEEPS:
+    if op.name not in KEEPS:
         raise cx.error(
             "an iterator is kept here", "it would be used up by the first that steps through it",
             "make a list of it: list(...)",
         )  # fmt: skip
-    if _uses(cx.code.untyped).get(value, 0) > 1:
+    if uses_of(cx.code.untyped).get(value, 0) > 1:
         raise cx.error(
             "an iterator is used twice", "Python's is used up by the first that steps through it",
             "make a list of it: list(...), or make the iterator anew",
         )  # fmt: skip
-
-
-@lru_cache(maxsize=64)
-def _uses(function: Function) -> dict[Value, int]:
-    """How often each value may be used along one path; a use in a loop that does not make the value counts twice."""
-    found: dict[Value, int] = {}
-    _count(function.body, found)
-    return found
-
-
-def _count(block: Block, found: dict[Value, int]) -> Counter[Value]:
-    """The uses of values from around; those of the block's own values go to `found`."""
-    total = Counter(block.results)
-    own = set(block.params)
-    for op in block.ops:
-        own.update(op.results)
-        total.update(op.operands)
-        inner = [_count(b, found) for b in op.blocks]
-        if op.name == "if":
-            total.update(inner[0] | inner[1])
-            continue
-        for counts in inner:
-            total.update(counts if op.name == "py.try" else {value: 2 * n for value, n in counts.items()})
-    for value in own:
-        found[value] = total.pop(value, 0)
-    return total
-
-

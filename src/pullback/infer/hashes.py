@@ -1,4 +1,4 @@
-"""Hashes of keys: CPython's own for ints, whole floats and tuples of them, so that sets have its order.
+"""Hashes of keys: CPython's own for numbers and tuples of them, so that sets have its order.
 
     hash_of(key)        for sets
     hash_in(d, key)     for dicts, whose order is that of insertion: mixed, so that the low bits of all keys differ
@@ -6,19 +6,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
 from collections.abc import Mapping, Sequence
 
 from pullback.diagnostic import CompileError
+from pullback.infer.binding import pack_tuple
+from pullback.infer.calls import call
+from pullback.infer.classes import instance_class, is_generated, member
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.heaps import heap_of_type, kind_of
+from pullback.infer.heaps import heap_of_type, kind_of, read
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import convert, python_int
-from pullback.infer.registry import HANDLERS
+from pullback.infer.objects import heap_of_object, object_attribute
+from pullback.infer.protocols import call_special
+from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
 from pullback.types import (
+    F64,
     NEVER,
     NONE,
     Array,
@@ -39,11 +46,13 @@ from pullback.types import (
     Type,
     Union,
     show,
+    slots,
 )  # fmt: skip
 
 __all__ = ["key_type_of"]
 
 MODULUS = 2**61 - 1  # of hashes of numbers
+INFINITE = 314159  # the hash of infinity
 _P1, _P2, _P5 = 11400714785074694791, 14029467366897019727, 2870177450012600261  # xxHash's, as tuples use them
 UNHASHABLE = ("list", "dict", "defaultdict", "Counter", "OrderedDict", "set", "deque")
 
@@ -90,8 +99,8 @@ def _hash(cx: Frame, av: AV, texts: bool) -> Value:
             return _hash_of_float(cx, av) if dtype.is_float else _hash_of_int(cx, python_int(cx, av))
         case Str(text):
             return coerce(cx.e, av, Text()).value if texts else cx.e.integer(zlib.crc32(text.encode()))
-        case Ref() if kind_of(av.type) not in UNHASHABLE:
-            return av.value
+        case Ref() if not _is_unhashable(cx, av.type):
+            return _hash_of_reference(cx, av)
         case Text():
             return av.value
         case NoneType():
@@ -103,8 +112,51 @@ def _hash(cx: Frame, av: AV, texts: bool) -> Value:
     raise _unhashable(cx, av.type)
 
 
+def _hash_of_reference(cx: Frame, av: AV) -> Value:
+    """What has an equality of its own has a hash that goes with it; other things are equal to themselves alone."""
+    kind = kind_of(av.type)
+    if kind in ("tuple", "frozenset"):
+        return python_int(cx, call(cx, prelude(cx, f"pullback.hash_of_{kind}"), [av], {}))
+    if kind.startswith("record"):
+        heap = heap_of_object(av.type)
+        return _hash_of_tuple(cx, pack_tuple([read(cx, heap, av.value, name) for name in heap.fields]), True)
+    cls = instance_class(av.type)
+    found = None if cls is None else member(cx, cls, "__hash__")
+    if found is None:
+        return av.value
+    owner, function = found
+    if is_generated(function) and dataclasses.is_dataclass(owner):
+        names = [f.name for f in dataclasses.fields(owner) if (f.compare if f.hash is None else f.hash)]
+        values = [object_attribute(cx, av, name) for name in names]
+        return _hash_of_tuple(cx, pack_tuple([value for value in values if value is not None]), True)
+    result = call_special(cx, "__hash__", av)
+    if cx.dead or result is None:
+        return cx.e.integer(0)
+    if not isinstance(result.type, Number | Constant) or slots(result.type) == (F64,):
+        title = "__hash__ method should return an integer"
+        raise cx.error(title, f"this one returns {show(result.type)}", raised=("TypeError", title))
+    number = python_int(cx, result)
+    return cx.e("select", cx.e("eq", number, cx.e.integer(-1)), cx.e.integer(-2), number)
+
+
+def _is_unhashable(cx: Frame, type_: Type) -> bool:
+    """Has it no hash: a container that changes, or an object whose class has an equality and no hash to go with it."""
+    if isinstance(type_, List | Dict | Array) or kind_of(type_) in UNHASHABLE:
+        return True
+    if isinstance(type_, Tuple):
+        return any(_is_unhashable(cx, item) for item in type_.items)
+    cls = instance_class(type_)
+    found = None if cls is None else member(cx, cls, "__hash__")
+    return found is not None and found[1] is None
+
+
 def _unhashable(cx: Frame, type_: Type) -> CompileError:
-    name = {List: "list", Dict: "dict", Array: "numpy.ndarray"}.get(type(type_)) or kind_of(type_) or show(type_)
+    if isinstance(type_, Tuple):
+        type_ = next(item for item in type_.items if _is_unhashable(cx, item))
+        return _unhashable(cx, type_)
+    name = {List: "list", Dict: "dict", Array: "numpy.ndarray"}.get(type(type_))
+    cls = instance_class(type_)
+    name = name or (kind_of(type_) if cls is None else cls.__name__) or show(type_)
     title = f"unhashable type: '{name}'"
     help = "use a tuple" if name == "list" else ""
     return cx.error(title, "a key must be hashable", help, raised=("TypeError", title))
@@ -115,7 +167,7 @@ def _hashable(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         type_ = operands[0].type
-        if isinstance(type_, List | Dict | Array) or kind_of(type_) in UNHASHABLE:
+        if _is_unhashable(cx, type_):
             raise _unhashable(cx, type_)
         return AV(NONE)
 
@@ -133,15 +185,20 @@ def _hash_of_int(cx: Frame, value: Value) -> Value:
 
 
 def _hash_of_float(cx: Frame, av: AV) -> Value:
-    """A whole float has the hash of the int it equals; that of others is not CPython's."""
+    """The remainder by 2**61 - 1 of fraction * 2**exponent: the fraction, turned within 61 bits."""
     e = cx.e
     x = convert(cx, av, DType.F64)
-    zero, limit = e.like(0.0, x), e.like(2.0**62, x)
-    small = e("lt", e("abs", x), limit)  # not nan, nor an infinity
-    tame = e("select", small, x, zero)
-    whole = e("floor", tame)
-    rest = e("mul", e("sub", tame, whole), e.like(2.0**53, x))
-    return e("xor_", _hash_of_int(cx, e("cast", whole, to=DType.I64)), e("cast", rest, to=DType.I64))
+    bits = e("cast", e("order_bits", e("abs", x)), to=DType.I64)
+    exponent = e("and_", e("shr", bits, e.integer(52)), e.integer(0x7FF))
+    normal = e("ne", exponent, e.integer(0))
+    fraction = e("and_", bits, e.integer(2**52 - 1))
+    fraction = e("select", normal, e("or_", fraction, e.integer(2**52)), fraction)
+    turn = e("mod", e("sub", e("select", normal, exponent, e.integer(1)), e.integer(1075)), e.integer(61))
+    high = e("and_", e("shl", fraction, turn), e.integer(MODULUS))
+    rest = e("or_", high, e("shr", fraction, e("sub", e.integer(61), turn)))
+    rest = e("select", e("eq", exponent, e.integer(0x7FF)), e.integer(INFINITE), rest)
+    signed = e("select", e("lt", x, e.like(0.0, x)), e("neg", rest), rest)
+    return e("select", e("eq", signed, e.integer(-1)), e.integer(-2), signed)
 
 
 def _signed(value: int) -> int:
@@ -163,4 +220,14 @@ def _hash_of_tuple(cx: Frame, av: AV, texts: bool) -> Value:
     return e("select", e("eq", total, e.integer(-1)), e.integer(1546275796), total)
 
 
-HANDLERS.update({"pullback.hash_of": _hash_of, "pullback.hash_in": _hash_in, "pullback.hashable": _hashable})
+def _python_hash(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """hash(x)"""
+    if len(arguments) != 1 or keywords:
+        raise cx.type_error("hash() takes exactly one argument", f"{len(arguments) + len(keywords)} are given")
+    return _hash_of(cx, arguments, keywords)
+
+
+HANDLERS.update({
+    "builtins.hash": _python_hash, "pullback.hash_of": _hash_of, "pullback.hash_in": _hash_in,
+    "pullback.hashable": _hashable,
+})  # fmt: skip

@@ -258,9 +258,12 @@ def read(cx: Frame, heap: Heap, row: Value, name: str) -> AV:
 
 def write(cx: Frame, heap: Heap, row: Value, name: str, av: AV) -> None:
     """Store into the field of a row."""
+    av = cx.storable(av)
     if av.type == NEVER:
         return
-    added = _with_numbers(cx, heap, name, AV(widen(av.type, cx.session.families), av.values))
+    wide = widen(av.type, cx.session.families)
+    av = av if wide == av.type else coerce(cx.e, av, wide)
+    added = _with_numbers(cx, heap, name, av)
     if cx.grows(_joined(heap.known(name), added)):
         what = f"the field '{name}' of {heap.title}" if heap.kind == "object" else f"what this {heap.title} holds"
         raise cx.error(f"{what} has a structure that grows without end", f"this is {show(av.type)}",

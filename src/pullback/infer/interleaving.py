@@ -19,12 +19,12 @@ from pullback.infer.values import AV
 from pullback.ir.node import Op, Program
 from pullback.types import Ref, Table
 
-__all__ = ["beside", "collected_apart", "reject_interleaved"]
+__all__ = ["ARRAYS", "Deeds", "beside", "collected_apart", "reject_interleaved"]
 
 _TABLE_WRITES = frozenset({"table_set", "table_swap", "table_inc", "table_rows"})
 _ARRAY_WRITES = frozenset({"array_inc", "array_swap", "matmul_inc", "slot_inc", "buffer_inc", "buffer_put"})
 _ARRAY_READS = frozenset({"array_get", "matmul", "lapack", "elementwise", "buffer_get"})
-_ARRAYS = "arrays"  # all arrays together, among names of tables
+ARRAYS = "arrays"  # all arrays together, among names of tables
 
 
 def collected_apart(cx: Frame, parts: Sequence[AV], collect: Callable[[AV], AV], *, alone: bool = False) -> list[AV]:
@@ -57,7 +57,7 @@ def beside(cx: Frame, run: Callable[[], AV]) -> AV:
 
 
 @dataclass(slots=True)
-class _Deeds:
+class Deeds:
     """What some ops do, with all that they call.  `wrong`: the first that nobody may do out of turn."""
 
     program: Program
@@ -81,12 +81,12 @@ class _Deeds:
 
     def _one(self, op: Op) -> None:
         table = op.operands[0].type if op.operands else None
-        name = table.name if isinstance(table, Table) else _ARRAYS
+        name = table.name if isinstance(table, Table) else ARRAYS
         if op.name in _TABLE_WRITES and name not in self.allowed:
             self.writes.add(name)
             self.wrong = self.wrong or op
         elif op.name in _ARRAY_WRITES:
-            self.writes.add(_ARRAYS)
+            self.writes.add(ARRAYS)
             self.wrong = self.wrong or op
         elif op.name == "text_effect" or (op.name == "check" and op.attrs.get("exception") != "OverflowError"):
             self.wrong = self.wrong or op
@@ -102,12 +102,12 @@ def reject_interleaved(program: Program) -> None:
         if not found:
             continue
         alone = any(pushes for _, allowed, pushes in marked if isinstance(allowed, tuple))
-        around = _Deeds(program, [name for _, allowed in found for name in allowed])
+        around = Deeds(program, [name for _, allowed in found for name in allowed])
         for op, _, pushes in marked:
             if pushes or alone:
                 around.look(op)
         for op, allowed in found:
-            deeds = _Deeds(program, allowed)
+            deeds = Deeds(program, allowed)
             deeds.look(op)
             if deeds.wrong is not None or deeds.reads & around.writes:
                 raise CompileError(Diagnostic(

@@ -33,6 +33,7 @@ from pullback.runtime.fixed import loose
 from pullback.runtime.objects import is_user_object
 from pullback.types import NONE, Builtin, Class, Closure, Constant, Member, Module, Str, Transformed, Type, slots
 
+_CACHED = functools._lru_cache_wrapper
 _CONTEXT_MAKER = contextlib.contextmanager(lambda: iter(())).__code__  # of every function that contextmanager() gives
 
 __all__ = [
@@ -186,6 +187,8 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     if type(value) is np.vectorize and not (value.otypes or value.signature or value.excluded):
         inner = constant_type(cx, value.pyfunc, name)
         return None if inner is None else apply_to(AV(Builtin("pullback.vectorized")), [AV(inner)]).type
+    if type(value) is _CACHED:
+        return _cached_type(cx, value, name)
     if isinstance(value, Enum):
         return Member(value)
     if is_user_class(value) or is_user_exception(value):
@@ -193,6 +196,16 @@ def constant_type(cx: Frame, value: Any, name: str) -> Type | None:
     if callable(value) and not isinstance(value, np.generic) and not is_user_object(value):
         raise cx.error(*refusal(value, name))
     return None
+
+
+def _cached_type(cx: Frame, value: Any, name: str) -> Type | None:
+    """What functools.cache or lru_cache made: the function, and how many results are kept, as types without values."""
+    inner = constant_type(cx, value.__wrapped__, name)
+    if inner is None:
+        return None
+    most = value.cache_parameters()["maxsize"]
+    size = AV(NONE if most is None else Str(str(most)))
+    return apply_to(AV(Builtin("pullback.cached_outside")), [AV(inner), size]).type
 
 
 _HEAP_TYPE = 1 << 9

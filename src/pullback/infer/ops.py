@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.diagnostic import CompileError, InternalError
@@ -21,6 +21,7 @@ from pullback.infer import (
     loops,
     nested_tuples,
     patterns,
+    resumed,
     stars,
     structures,
     truth,
@@ -35,7 +36,7 @@ from pullback.infer.object_writes import delete_attribute, set_attribute
 from pullback.infer.shadowed import bare
 from pullback.infer.texts import fstring
 from pullback.infer.values import AV
-from pullback.ir.node import Function, Op, Value
+from pullback.ir.node import Block, Function, Op, Value
 from pullback.types import (
     NEVER,
     UNBOUND,
@@ -86,7 +87,16 @@ class Inference(Frame):
         if self.dead:
             return
         found = results if isinstance(results, list) else [results]
-        self.env.update(zip(op.results, found, strict=True))
+        for value, av in zip(op.results, found, strict=True):
+            self.env[value] = resumed.kept(self, value, av)
+
+    def storable(self, av: AV) -> AV:
+        return resumed.stored(self, av)
+
+    def run(self, block: Block, arguments: Sequence[AV]) -> tuple[list[AV], bool]:
+        if block is self.code.untyped.body:
+            arguments = [resumed.kept(self, v, av) for v, av in zip(block.params, arguments, strict=True)]
+        return super().run(block, arguments)
 
 
 def _const(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -117,10 +127,15 @@ def _import(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 def _attribute(cx: Frame, op: Op, operands: list[AV]) -> AV:
     (subject,) = operands
-    name = str(op.attrs["name"])
-    if isinstance(subject.type, Module):
-        return module_attribute(cx, importlib.import_module(subject.type.name), name)
-    return structures.attribute(cx, subject, name)
+    return structures.attribute(cx, subject, str(op.attrs["name"]))
+
+
+def _of_module(cx: Frame, subject: AV, name: str) -> AV:
+    assert isinstance(subject.type, Module)
+    return module_attribute(cx, importlib.import_module(subject.type.name), name)
+
+
+structures.ATTRIBUTES[Module] = _of_module
 
 
 STEADY = frozenset({
@@ -136,6 +151,7 @@ def module_attribute(cx: Frame, module: Any, name: str) -> AV:
         raise cx.error(
             f"module {module.__name__} has no attribute '{name}'", f"{module.__name__}.{name} does not exist",
             nearest(name, dir(module), f"{module.__name__}."),
+            raised=("AttributeError", f"module '{module.__name__}' has no attribute '{name}'"),
         )  # fmt: skip
     value = held.read("global", vars(module), name) if held.knows(vars(module), name) else getattr(module, name)
     if isinstance(value, int | float) and not isinstance(value, bool) and module.__name__ in STEADY:

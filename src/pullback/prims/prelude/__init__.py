@@ -59,6 +59,7 @@ from pullback.prims.prelude import (
     products,
     random_generator,
     scipy_linalg,
+    scipy_matrices,
     sequences,
     sets,
     shapes,
@@ -73,9 +74,10 @@ from pullback.prims.prelude import (
 __all__ = ["FUNCTIONS"]
 
 _FAMILIES = (
-    builtin, caches, complexes, generators, numbers, objects, observations, arrays, axes, products, scipy_linalg, lists,
-    dicts, sequences, sets, orders, sorting, statistics, iteration, library, linalg, matrix_powers, lines, floats,
-    grids, shapes, special, fourier, transforms, polynomials, bits, random_generator, windows, text, derivatives,
+    builtin, caches, complexes, generators, numbers, objects, observations, arrays, axes, products, scipy_linalg,
+    scipy_matrices, lists, dicts, sequences, sets, orders, sorting, statistics, iteration, library, linalg,
+    matrix_powers, lines, floats, grids, shapes, special, fourier, transforms, polynomials, bits, random_generator,
+    windows, text, derivatives,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, FunctionType] = {name: f for family in _FAMILIES for name, f in family.FUNCTIONS.items()}

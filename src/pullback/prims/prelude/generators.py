@@ -115,6 +115,18 @@ def zip_last(before: Any, iterable: Any) -> Any:
             return
 
 
+def zip_in_turns(iterable: Any, others: Any) -> Any:
+    """zip(...) of an iterable and iterators, which are advanced in turn."""
+    for item in iterable:
+        row: Any = (item,)
+        try:
+            for other in others:
+                row = (*row, next(other))
+        except StopIteration:
+            return
+        yield row
+
+
 def next_(iterable: Any) -> Any:
     """next(...) of a generator that is not used again."""
     for item in iterable:
@@ -138,10 +150,10 @@ def match_rest(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> dict[Any, Any]
 
 
 FUNCTIONS: dict[str, Any] = {
-    "pullback.delegate": delegate, "pullback.delegate_map": delegate_map, "pullback.delegate_chain": delegate_chain,
-    "pullback.delegate_repeat": delegate_repeat, "pullback.delegate_longest": delegate_longest,
-    "pullback.collect": collect, "pullback.enumerate": enumerate_,
+    "pullback.delegate": delegate, "pullback.delegate_map": delegate_map,
+    "pullback.delegate_chain": delegate_chain, "pullback.delegate_repeat": delegate_repeat,
+    "pullback.delegate_longest": delegate_longest, "pullback.collect": collect, "pullback.enumerate": enumerate_,
     "pullback.zip_first": zip_first, "pullback.zip_alone": zip_alone, "pullback.zip_last": zip_last,
-    "pullback.zip_later": zip_later, "pullback.next": next_, "pullback.next_or": next_or,
-    "pullback.match_rest": match_rest,
+    "pullback.zip_in_turns": zip_in_turns, "pullback.zip_later": zip_later,
+    "pullback.next": next_, "pullback.next_or": next_or, "pullback.match_rest": match_rest,
 }  # fmt: skip

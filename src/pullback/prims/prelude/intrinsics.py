@@ -10,10 +10,11 @@ import numpy as np
 from pullback.prims.stated import Stated, mark
 
 __all__ = [
-    "add_product", "at", "at_end", "attach", "axis_of", "copy_row", "digamma", "discrete", "field", "fma",
-    "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "larger", "new_set",
-    "only_compiled", "order_bits", "outlined", "put_at", "put_field", "raise_with", "rint", "row", "rows", "ruled",
-    "sized", "smaller", "stop", "structural", "text_piece", "text_pieces", "vjp", "whole", "zeros_of",
+    "add_product", "at", "at_end", "attach", "axis_of", "copy_row", "differentiated", "digamma", "discrete",
+    "field", "fma", "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "larger",
+    "new_set", "only_compiled", "order_bits", "outlined", "put_at", "put_field", "raise_with", "repeated", "rint",
+    "row", "rows", "ruled", "sized", "smaller", "stop", "structural", "text_piece", "text_pieces", "vjp", "whole",
+    "zeros_of",
 ]  # fmt: skip
 
 
@@ -209,9 +210,24 @@ def digamma(x: Any) -> Any:
     return only_compiled()
 
 
+def erfcx(x: Any) -> Any:
+    """exp(x * x) times the complementary error function."""
+    return only_compiled()
+
+
 def discrete(x: Any) -> Any:
     """A float by which nothing can be differentiated: what is made of it are whole numbers that jump."""
     return x
+
+
+def differentiated(*values: Any) -> bool:
+    """Is anything differentiated by a float in the values."""
+    return False
+
+
+def repeated(again: bool, known: Any, function: Callable[..., Any], arguments: Any, named: Any) -> Any:
+    """function(*arguments, **named), where `again` says that Python would look the result up in `known` instead."""
+    return function(*arguments, **named)
 
 
 def zeros_of(shape: Any, model: Any) -> Any:
@@ -220,13 +236,14 @@ def zeros_of(shape: Any, model: Any) -> Any:
 
 
 for _function in (
-    stop, add_product, attach, discrete, joined, lapack, larger, smaller, order_bits, zeros_of, fma, high_product, rint,
-    field, put_field, row, rows, at_end, copy_row, at, put_at, hash_in, hash_of, hashable, new_set, axis_of, sized,
-    raise_with, text_piece, text_pieces,
+    stop, add_product, attach, differentiated, discrete, repeated, joined, lapack, larger, smaller, order_bits,
+    zeros_of, fma, high_product, rint, field, put_field, row, rows, at_end, copy_row, at, put_at, hash_in, hash_of,
+    hashable, new_set, axis_of, sized, raise_with, text_piece, text_pieces,
 ):  # fmt: skip
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
 
 digamma.__dict__["__pullback_builtin__"] = "scipy.special.digamma"
+erfcx.__dict__["__pullback_builtin__"] = "scipy.special.erfcx"
 
 
 # ------------------------------------------------------------------------------------------------------ derivatives

@@ -30,4 +30,14 @@ def iterate_items(sequence: Any) -> Iterator[Any]:
         k += 1
 
 
-FUNCTIONS = {"pullback.iterate": iterate, "pullback.iterate_items": iterate_items}
+def next_else(iterator: Any, default: Any) -> Any:
+    """next(iterator, default)"""
+    try:
+        return iterator.__next__()
+    except StopIteration:
+        return default
+
+
+FUNCTIONS = {
+    "pullback.iterate": iterate, "pullback.iterate_items": iterate_items, "pullback.next_else": next_else,
+}  # fmt: skip

@@ -24,6 +24,7 @@ __all__ = ["FUNCTIONS"]
 
 EMPTY, TAKEN, GONE = 0, 1, 2
 PROBES = 9  # slots looked at one after the other before the next jump
+P1, P2, P5 = 11400714785074694791 - 2**64, 14029467366897019727 - 2**64, 2870177450012600261  # xxHash's
 UPPER = 0x07FFFFFFFFFFFFFF  # what a shift by 5 leaves of the bits of a hash
 
 
@@ -260,7 +261,34 @@ def disjoint(s: Any, other: Any) -> bool:
     return True
 
 
+@outlined
+def hash_of_frozenset(s: Any) -> Any:
+    """The same whatever the order of the keys."""
+    total = field(s, "used")
+    table = field(s, "table")
+    for k in range(field(s, "mask") + 1):
+        slot = row(table, k)
+        if field(slot, "state") == TAKEN:
+            hash_ = field(slot, "hash")
+            total ^= (hash_ ^ 89869747 ^ (hash_ << 16)) * 3644798167
+    return total
+
+
+@outlined
+def hash_of_tuple(items: Any) -> Any:
+    """As that of a tuple whose length is known while compiling: xxHash of the hashes of the items."""
+    total, count = P5, 0
+    for item in items:
+        total = total + hash_of(item) * P2
+        total = ((total << 31) | ((total >> 33) & (2**31 - 1))) * P1
+        count += 1
+    total = total + (count ^ P5 ^ 3527539)
+    return 1546275796 if total == -1 else total
+
+
 FUNCTIONS: dict[str, Any] = {
+    "pullback.hash_of_frozenset": hash_of_frozenset, "pullback.hash_of_tuple": hash_of_tuple,
+} | {
     f"pullback.set_{function.__name__}": function
     for function in (
         add, discard, clear, next_taken, merge, update, contains, remove, pop, copy, union, intersection, difference,
