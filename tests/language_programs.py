@@ -156,6 +156,16 @@ def closures_of_a_comprehension(x):
     return sum([f(x) for f in [lambda y: y * i for i in range(3)]])
 
 
+# ------------------------------------------------------------------------------------------------------ modules
+
+
+@program
+def names_of_other_versions(x):
+    power = np.float_power if hasattr(np, "not_a_name") else np.hypot
+    unknown = np.not_a_name if hasattr(np, "not_a_name") else 2.0
+    return power(x, x * x) * unknown + getattr(np, "not_a_name", np.sin)(x)
+
+
 # -------------------------------------------------------------------------------------------------------- stars
 
 

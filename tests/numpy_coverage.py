@@ -63,7 +63,7 @@ REASONS = {
         numpy.array_repr numpy.array_str numpy.get_printoptions numpy.printoptions numpy.set_printoptions
     """.split(),
     "works on Python objects": """
-        numpy.fromiter numpy.frompyfunc
+        numpy.frompyfunc
     """.split(),
     "plans what a call of einsum does by itself": """
         numpy.einsum_path

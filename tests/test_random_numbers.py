@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import optimize, special
 
 import pullback as pb
 from pullback.prims.prelude import random_tables
-from pullback.prims.prelude.random_slopes import beta_moved, gamma_moved
+from pullback.prims.prelude.random_slopes import beta_moved, gamma_moved, wald_moved
 from random_number_rows import DRAWS, FAILING, MOVED
 from surface_turn import SEED
 
@@ -89,7 +89,7 @@ def test_long_streams() -> None:
 @pytest.mark.parametrize("draw", _in_turn(FAILING, 3))
 def test_errors_are_numpys(draw: Program) -> None:
     program = _program(draw)
-    with pytest.raises((ValueError, OverflowError)) as wanted:
+    with pytest.raises((ValueError, OverflowError, TypeError)) as wanted:
         program(1)
     with pytest.raises(wanted.type) as found:
         pb.jit(program)(1)
@@ -159,6 +159,35 @@ def test_beta_numbers_move_at_fixed_chance(a: float, b: float) -> None:
         assert math.isclose(by_b, _central(lambda s, p=chance: special.betaincinv(a, s, p), b, 1e-3 * b), rel_tol=1e-6)
 
 
+def _wald_at(chance: float, mean: float, scale: float) -> Any:
+    """The number that a Wald variable is below with that chance."""
+
+    def below(x: float) -> Any:
+        root = math.sqrt(scale / x)
+        beyond = math.exp(2.0 * scale / mean) * special.ndtr(-root * (x / mean + 1.0))
+        return special.ndtr(root * (x / mean - 1.0)) + beyond - chance
+
+    return optimize.brentq(below, 1e-6, 1e3, xtol=1e-15, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("mean", "scale"), [(1.0, 2.0), (0.7, 0.2), (3.0, 60.0)])
+def test_wald_numbers_move_at_fixed_chance(mean: float, scale: float) -> None:
+    slope = pb.grad(wald_moved, (1, 2))
+    bend = pb.grad(lambda x, m, s: pb.jvp(wald_moved, (x, m, s), (0.0, 1.0, 0.0))[1], 2)
+    for chance in (0.05, 0.5, 0.9):
+        x = _wald_at(chance, mean, scale)
+        by_mean, by_scale = slope(x, mean, scale)
+        wanted = _central(lambda m, p=chance: _wald_at(p, m, scale), mean, 1e-3 * mean)
+        assert math.isclose(by_mean, wanted, rel_tol=1e-7)
+        wanted = _central(lambda s, p=chance: _wald_at(p, mean, s), scale, 1e-3 * scale)
+        assert math.isclose(by_scale, wanted, rel_tol=1e-7)
+
+        def along(s: float, p: float = chance) -> Any:
+            return slope(_wald_at(p, mean, s), mean, s)[0]
+
+        assert math.isclose(bend(x, mean, scale), _central(along, scale, 1e-3 * scale), rel_tol=1e-7)
+
+
 MADE_OF_GAMMAS: list[Program] = [
     lambda r, a: r.chisquare(a),
     lambda r, a: r.standard_t(a, 3),
@@ -166,6 +195,8 @@ MADE_OF_GAMMAS: list[Program] = [
     lambda r, a: r.beta(a, 2.0, 3),
     lambda r, a: r.dirichlet([a, 1.0, 2.0])[0],
     lambda r, a: r.standard_gamma(a * np.ones((2, 2))),
+    lambda r, a: r.standard_gamma(a, out=np.zeros((2, 2))),
+    lambda r, a: r.wald(a, 2.0, 3) + r.wald(1.0, a),
 ]
 
 
@@ -201,6 +232,7 @@ REFUSED: list[Program] = [
     lambda x: x * np.sum(np.random.default_rng(3).binomial(5, x * np.array([0.3, 0.2]))),
     lambda x: x * np.random.default_rng(3).choice(3, p=np.array([0.3, 0.2, 0.5]) * x),
     lambda x: np.random.default_rng(3).vonmises(0.0, x),
+    lambda x: np.random.default_rng(3).noncentral_chisquare(2.0, x),
     lambda x: x * np.random.default_rng(3).integers(0, 5.0 * x),
     lambda x: Counter(np.random.default_rng(3), x).draw() * x,
 ]

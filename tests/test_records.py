@@ -169,6 +169,40 @@ def joined(a: Any) -> Any:
             a.take(np.array([0])), np.copy(a))  # fmt: skip
 
 
+def sorted_complex(a: Any) -> Any:
+    """Of complex fields, some with nans in them."""
+    b = np.zeros(len(a), [("z", "c16"), ("k", int)])
+    b["z"], b["k"] = a["n"] // 20 + 1j * (a["n"] % 3), np.arange(len(a))
+    b["z"][1] = b["z"][0]
+    c = b.copy()
+    c["z"].real[2] = np.nan
+    b.sort(order="z")
+    return b, np.sort(b), np.argsort(c, order=["z", "k"])
+
+
+def reshaped(a: Any) -> Any:
+    table = a[:4].reshape(2, 2)
+    table["x"][1, 0] = 9.0
+    wide = a.reshape((-1, 1))
+    wide[0, 0]["n"] = 3
+    return table, wide[1], a.flatten(), table.flatten()["x"], a.itemsize, table.nbytes, np.reshape(a, (len(a),))
+
+
+def put_together(a: Any) -> Any:
+    b = a[::-1]
+    twice = np.concatenate((a, b))
+    return (np.stack((a, b)), np.vstack([a, b]), np.hstack((a, b)), np.append(a, b[:2]), np.delete(a, 1),
+            np.delete(a, [0, 2]), np.tile(a, 2), np.where(a["x"] > 0, a, b), np.unique(twice),
+            np.unique(a[["n"]]))  # fmt: skip
+
+
+def as_tuples(a: Any) -> Any:
+    total = 0.0
+    for b, x, n, y in a.tolist():
+        total += x * n + y if b else x
+    return a[1].item(), a[2].tolist(), total
+
+
 def compared(a: Any) -> Any:
     b = a.copy()
     b["x"][1] = 3
@@ -206,8 +240,8 @@ def handed(a: Any) -> Any:
     return shifted(a, 1.0) + shifted(a[::-1], 2.0), shifted(a[0], 0.5)
 
 
-ROWS = [written_items, written_slices, looped, swapped, structure, of_ints, sorted_ways, joined, compared, merged,
-        converted, untouched, handed]  # fmt: skip
+ROWS = [written_items, written_slices, looped, swapped, structure, of_ints, sorted_ways, sorted_complex, joined,
+        reshaped, put_together, as_tuples, compared, merged, converted, untouched, handed]  # fmt: skip
 
 
 def outcome(run: Callable[..., Any], *given: Any) -> tuple[Any, Any]:
@@ -389,6 +423,15 @@ def local(a: Any) -> Any:
     return np.sum(c["p"] * np.arange(len(c))) + np.sum(d["p"] * d["k"]) + np.sum(d["q"][:, 0] ** 2 * d["q"][:, 1])
 
 
+def rearranged(a: Any) -> Any:
+    b = np.where(a["x"] > a["y"], a, a[::-1])
+    table = np.stack((a, np.unique(a))).reshape(len(a), 2)
+    c = np.append(np.delete(a, 1), np.tile(b, 2))
+    c.reshape(-1)["x"][0] *= 3.0
+    total = sum(x * y**2 for x, y in b[["x", "y"]].tolist())
+    return total + np.sum(table["x"][:, 0] * table["y"][:, 1] ** 2) + np.sum(c["x"] ** 2 * c["y"] * np.arange(len(c)))
+
+
 def held(a: Any) -> Any:
     store = []
     for r in a:
@@ -409,8 +452,8 @@ def nested(a: Any) -> Any:
     return part + np.sum(a["m"][0] @ a["m"][1])
 
 
-DERIVED = [(energy, PACKED), (energy, ALIGNED), (mutated, PACKED), (mutated, WIDE), (local, XY), (held, PACKED),
-           (nested, DEEP)]  # fmt: skip
+DERIVED = [(energy, PACKED), (energy, ALIGNED), (mutated, PACKED), (mutated, WIDE), (local, XY), (rearranged, XY),
+           (held, PACKED), (nested, DEEP)]  # fmt: skip
 
 
 def floats(a: Any) -> list[Any]:

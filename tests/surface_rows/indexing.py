@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surface import ALL, COMPLEX, FLOATS, NUMBERS, B, N, Row, X
+from surface import ALL, COMPLEX, FLOATS, NUMBERS, B, N, Row, S, X
 
 ANY = f"{NUMBERS} complex128"
 EVERY = f"{ALL} {COMPLEX}"
@@ -75,7 +75,25 @@ def taken_into(a, i, out):
 
 CHOICES = np.array([0, 1, 2, 1])
 
+def copied_where(z, w):
+    c, d = z.copy(), z.copy()
+    np.copyto(c, w, where=z.real > 0.0)
+    np.copyto(d[::-1], 2.0, where=[[True], [False]])
+    np.add.at(d, (np.array([0, 1, 0]), np.array([1, 1, 1])), w[0, 0])
+    return c, np.multiply(z, w, out=c.copy(), where=w.imag > 0.0), d
+
+
+def complex_into(z, w):
+    c, d = np.zeros((4, 3), z.dtype), np.ones(3, z.dtype)
+    np.concatenate((z, w), out=c)
+    np.sum(z * w, axis=0, out=d)
+    np.cumsum(w, axis=1, out=c[2:, ::-1])
+    return c, d, np.take(z, [1, 0], axis=0, out=c[:2])
+
+
 ROWS = [
+    Row("numpy.copyto numpy.add.at numpy.multiply", copied_where, [(X(2, 3), X(2, 3))], "complex128", layouts=()),
+    Row("numpy.concatenate numpy.sum numpy.cumsum numpy.take", complex_into, [(X(2, 3), X(2, 3))], COMPLEX),
     Row("ndarray.__getitem__", lambda a, i, j: (a[i, :, j], a[:, i, j], a[i, ..., None], a[None, i], a[0, :, i]),
         [CUBE], EVERY),
     Row("ndarray.__getitem__",
@@ -133,6 +151,13 @@ ROWS = [
     Row("numpy.piecewise",
         lambda a: (np.piecewise(a, [a < 0, a >= 0], [lambda x: x * 2, 3]), np.piecewise(a, [a < 0], [np.sin, np.cos])),
         [X(5), X(2, 3)], FLOATS),
+    Row("numpy.piecewise",
+        lambda x, a: (np.piecewise(x, [x < 0, x >= 0], [lambda v: x * v, 3]),
+        np.piecewise(x, [x > 1], [np.sin, np.cos]),
+        np.piecewise(a, [a > 9, a <= 9], [lambda v, k: v - np.max(v), lambda v, k: k * v * v], 3.0)),
+        [(S(), X(4)), (X(), X(2, 2))], FLOATS),
+    Row("numpy.argwhere", lambda x: (np.argwhere(x > 0), np.argwhere(x)), [S(), X(), S(low=0.0, high=0.0)], ALL,
+        order=0, layouts=()),
     Row("numpy.ix_", lambda a: (a[np.ix_([0, 2], [1, 3])], a[np.ix_([True, False, True], [2])]), [X(3, 4)], EVERY),
     Row("numpy.diag_indices numpy.tril_indices numpy.triu_indices",
         lambda: (np.diag_indices(3), np.diag_indices(2, 3), np.tril_indices(3), np.triu_indices(3, 1),

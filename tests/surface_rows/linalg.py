@@ -72,6 +72,17 @@ def svd_full(a):
     return found.S, found.U[..., :k] @ np.conj(np.swapaxes(found.U[..., :k], -1, -2))
 
 
+def scipy_svd(a):
+    u, s, vh = scipy.linalg.svd(a, full_matrices=False)
+    k = a.shape[-1] - 1
+    whole = scipy.linalg.svd(a)[0][:, :k]
+    return squares(u), s, (u * s**2) @ vh, whole @ np.conj(whole.T), scipy.linalg.svdvals(a)
+
+
+def scipy_spectrum(a):
+    return scipy.linalg.eigvalsh(positive(a)), scipy.linalg.eigh(positive(a), lower=False, eigvals_only=True)
+
+
 def qr_thin(a):
     q, r = np.linalg.qr(a)
     return q, r
@@ -219,4 +230,19 @@ ROWS = [
         WIDE, **ROUGH),
     Row("scipy.linalg.expm", lambda a: scipy.linalg.expm(4.0 * a), [X(3, 3)], "float64", **ROUGH),
     Row("scipy.linalg.norm", lambda a: scipy.linalg.norm(a), [X(3, 3)]),
+    Row("scipy.linalg.svd scipy.linalg.svdvals", scipy_svd, [X(4, 2), X(3, 3)], FLOATS, **ROUGH),
+    Row("scipy.linalg.qr", lambda a: (scipy.linalg.qr(a, mode="economic"), scipy.linalg.qr(a, mode="r")), [X(3, 3)],
+        **ROUGH),
+    Row("scipy.linalg.qr", lambda a: scipy.linalg.qr(a)[1], [X(3, 3), X(2, 4)], **ROUGH),
+    Row("scipy.linalg.pinv", lambda a: (scipy.linalg.pinv(a), scipy.linalg.pinv(a, rtol=1e-3)), [X(4, 2), X(2, 4)],
+        "float64 complex128", **ROUGH),
+    Row("scipy.linalg.eigvalsh scipy.linalg.eigh", scipy_spectrum, [X(3, 3)], WIDE,
+        note="the eigenvalues alone: signs of eigenvectors are those of SciPy's driver", **ROUGH),
+    Row("scipy.linalg.toeplitz", lambda c, r: (scipy.linalg.toeplitz(c), scipy.linalg.toeplitz(c, r)),
+        [(X(3), X(4)), (X(2), X(1))], f"{NUMBERS} {COMPLEX}"),
+    Row("scipy.linalg.hankel", lambda c, r: (scipy.linalg.hankel(c), scipy.linalg.hankel(c, r)),
+        [(X(3), X(4)), (X(2), X(1))], f"{NUMBERS} {COMPLEX}"),
+    Row("scipy.linalg.circulant", lambda c: scipy.linalg.circulant(c), [X(4), X(1)], f"{NUMBERS} {COMPLEX}"),
+    Row("scipy.linalg.block_diag", lambda a, b: scipy.linalg.block_diag(a, [2.0], b[0], b),
+        [(X(2, 3), X(2, 2))], f"{NUMBERS} {COMPLEX}"),
 ]  # fmt: skip

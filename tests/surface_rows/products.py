@@ -15,7 +15,48 @@ MATRICES = [
 ]  # fmt: skip
 UNFIT = [(X(2, 3), X(2, 3)), (X(2, 3), X(2)), (X(4, 2, 3), X(3, 3, 2)), (X(4, 2, 3), X(4, 2, 3)), (X(3), X(2))]
 
+
+
+def product_into(a, b):
+    c, d, e, f = np.zeros((2, 2)), np.zeros((2, 2)), np.empty((2, 2)), np.ones((4, 4))
+    r = np.matmul(a, b, out=c)
+    np.dot(a, c, d)
+    np.einsum("ij,kj->ik", d, b, out=e)
+    np.outer(a, e, out=f)
+    np.matmul(c, e.T, out=e)  # an operand
+    return r, c, d, e, f, np.dot(a[0], b[0], out=np.empty(()))
+
+
+def product_into_complex(a, b):
+    c = np.empty((2, 3), np.complex128)
+    np.matmul(a, b, out=c[:, ::-1])
+    return c
+
+
+def product_into_single(a, b):
+    c = np.empty((2, 3), np.float32)
+    return np.matmul(a, b, out=c)
+
+
+def dot_into_single(a, b):
+    return np.dot(a, b, out=np.empty((2, 3), np.float32))
+
+
+def product_into_int(a, b):
+    return np.matmul(a, b, out=np.empty((2, 3), np.int64))
+
+
+def product_into_other_shape(a, b):
+    return np.dot(a, b, out=np.empty((3, 2)))
+
+
 ROWS = [
+    Row("numpy.matmul numpy.dot numpy.einsum numpy.outer", product_into, [(X(2, 2), X(2, 2))]),
+    Row("numpy.matmul", product_into_complex, [(X(2, 2), X(2, 3))], f"float64 {COMPLEX}"),
+    Row("numpy.matmul", product_into_single, [(X(2, 2), X(2, 3))], order=0),
+    Row("numpy.dot", dot_into_single, [(X(2, 2), X(2, 3))], order=0),
+    Row("numpy.matmul", product_into_int, [(X(2, 2), X(2, 3))], order=0),
+    Row("numpy.dot", product_into_other_shape, [(X(2, 2), X(2, 3))], order=0, message=False),
     Row("numpy.matmul", lambda a, b: a @ b, MATRICES, "float64"),
     Row("numpy.matmul", lambda a, b: a @ b, [(X(2, 3), X(3, 2)), (X(4, 2, 3), X(4, 3, 2)), (X(3), X(3))], WIDE,
         layouts=()),
@@ -45,6 +86,7 @@ ROWS = [
     Row("numpy.vecdot numpy.linalg.vecdot", lambda a, b: np.vecdot(a, b),
         [(X(3), X(3)), (X(2, 3), X(3)), (X(2, 1, 3), X(2, 3)), (X(2, 3), X(2, 2))], f"{FLOATS} {COMPLEX}"),
     Row("numpy.trace", lambda a: np.trace(a), [X(3, 3), X(2, 4), X(2, 2, 3), X(0, 2)], WIDE),
+    Row("ndarray.trace", lambda a: (a.trace(), a.trace(offset=1)), [X(3, 3), X(2, 4)], WIDE),
     Row("numpy.trace", lambda a: np.trace(a, 1, axis1=-1, axis2=0), [X(3, 3), X(2, 2, 3)]),
     Row("numpy.linalg.trace", lambda a: np.linalg.trace(a), [X(2, 3, 3)]),
     Row("numpy.cross numpy.linalg.cross", lambda a, b: np.cross(a, b),

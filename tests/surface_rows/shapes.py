@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from surface import ALL, COMPLEX, FLOATS, LAYOUTS, NUMBERS, N, Row, S, X
 
@@ -46,7 +47,7 @@ def write_broadcast(a):
 
 def rows_joined(a):
     rows = [a[k] for k in range(len(a))]
-    return np.stack(rows, 1), np.vstack(rows), np.hstack(rows), np.concatenate(rows)
+    return np.stack(rows, 1), np.vstack(rows), np.hstack(rows), np.concatenate(rows), np.column_stack(rows)
 
 
 def tables_joined(a):
@@ -54,9 +55,32 @@ def tables_joined(a):
     return np.concatenate(tables, 1), np.vstack(tables), np.hstack(tables), np.stack(tables, 2), np.concatenate(tables)
 
 
+def more_joined(a):
+    tables = [a * k for k in range(3)]
+    return np.column_stack(tables), np.dstack(tables), np.dstack([t[None] for t in tables])
+
+
 def joined_into(a, out):
     r = np.concatenate((a, a), axis=1, out=out)
     return r * 2
+
+
+def flat_set(a, b):
+    c, d = a * 2, np.zeros(a.shape, a.dtype)
+    a.flat = b
+    c.flat = 3
+    d.T.flat = b
+    return a * a, c, d
+
+
+def flat_reversed(a):
+    a.flat = a[::-1]
+    return a * a
+
+
+def real_set(a, b):
+    a.real = b
+    return a * b
 
 
 def flat_elements(a):
@@ -145,6 +169,7 @@ JOINED = [
         NUMBERS),
     Row("numpy.stack numpy.vstack numpy.hstack numpy.concatenate", rows_joined, [X(3, 2), X(2, 3)], NUMBERS),
     Row("numpy.stack numpy.vstack numpy.hstack numpy.concatenate", tables_joined, [X(2, 3)], NUMBERS),
+    Row("numpy.column_stack numpy.dstack", more_joined, [X(2, 3)], NUMBERS),
     Row("numpy.append", lambda a: (np.append(a, 2), np.append(a, a, axis=0), np.append(a, [1, 2])), [X(3), X(2, 2)],
         ANY),
     Row("numpy.block", lambda a, b: (np.block([[a, b], [b, a]]), np.block([a, b])), [(X(2, 3), X(2, 3))], ANY),
@@ -249,6 +274,25 @@ MADE = [
         note="`copy=False` gives an array of swapped bytes back as it is"),
     Row("numpy.array", lambda a: np.array(a, dtype=np.int32, copy=False), [X(3, dtype="float64")], order=0),
     Row("ndarray.flat", flat_elements, [X(2, 3), X(1, 3)], NUMBERS),
+    Row("ndarray.flat", flat_set, [(X(2, 3), X(2, 2)), (X(3), X(1)), (X(4), X(0)), (X(0), X(2)), (X(2, 2), X())],
+        f"{NUMBERS} complex128", layouts=("columns", "reversed", "sliced")),
+    Row("ndarray.flat", flat_reversed, [X(4)], NUMBERS, layouts=()),
+    Row("ndarray.real", real_set, [(X(2, 3), X(3))], FLOATS, layouts=("columns",)),
+    Row("numpy.fromiter", lambda a: (np.fromiter((x * 2 for x in a), a.dtype), np.fromiter(a, np.float64, count=2),
+        np.fromiter(map(lambda x: x * x, a), dtype=a.dtype, count=len(a))), [X(3), X(2)], NUMBERS),
+    Row("numpy.fromiter", lambda a: np.fromiter((x for x in a), float, 4), [X(3)], order=0),
+    Row("numpy.lib.stride_tricks.sliding_window_view",
+        lambda a: (sliding_window_view(a, 3), np.sum(sliding_window_view(a[::-1], 2) ** 2, axis=-1),
+        sliding_window_view(a, 1)[::2] * 2, sliding_window_view(a, len(a)), sliding_window_view(a, 2) @ a[:2]),
+        [X(5), X(3)], f"{NUMBERS} complex128"),
+    Row("numpy.lib.stride_tricks.sliding_window_view",
+        lambda a: (sliding_window_view(a, (2, 3)), sliding_window_view(a, 2, axis=0),
+        sliding_window_view(a, 2, -1) + a[0, 0],
+        sliding_window_view(a, (3, 2), axis=(1, 0)), np.sum(sliding_window_view(a, (2, 2)), axis=(2, 3))),
+        [X(2, 3), X(3, 4)], f"{NUMBERS} complex128"),
+    Row("numpy.lib.stride_tricks.sliding_window_view", lambda a: sliding_window_view(a, (2, 4), (2, 0)), [X(4, 2, 3)]),
+    Row("numpy.lib.stride_tricks.sliding_window_view", lambda a, n: sliding_window_view(a, n),
+        [(X(3), 4), (X(3), -1), (X(3), 0), (X(0), 0)], order=0),
     Row("numpy.ndindex numpy.ndenumerate", indices_in_turn, [X(2, 3), X(1, 2), X(0, 3), X(2, 0)], NUMBERS,
         objects=True),
     Row("ndarray.item", lambda a: (a.item(3), a.item(1, 2), a.item((0, 1)), a[:1, :1].item(), a[0, 0].item()),

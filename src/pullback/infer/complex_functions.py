@@ -60,7 +60,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__: list[str] = []
+__all__ = ["holds_complex"]
 
 _CONSTRUCTORS = frozenset({"builtins.complex", "numpy.complex128", "numpy.complex64"})
 _BILINEAR = frozenset({"matmul", "convolve", "cross"})
@@ -79,14 +79,15 @@ _CREATION = frozenset({
 # ------------------------------------------------------------------------------------------------------- functions
 
 
-def _holds_complex(type_: Type) -> bool:
+def holds_complex(type_: Type) -> bool:
+    """Is it complex, or is something in it."""
     match type_:
         case Complex():
             return True
         case Tuple(items) | List(items):
-            return any(map(_holds_complex, items))
+            return any(map(holds_complex, items))
         case Union(members):
-            return any(map(_holds_complex, members))
+            return any(map(holds_complex, members))
     return False
 
 
@@ -102,10 +103,13 @@ def _is_dtype(av: AV) -> bool:
     return all(numpy_dtype(member) is not None for member in av.type.members)
 
 
+_MODULES = ("numpy", "numpy.lib.stride_tricks", "builtins", "complex", "pullback")
+
+
 def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
     """A call of a known function in which complex values take part; None for all others."""
     module, _, short = name.rpartition(".")
-    if module not in ("numpy", "builtins", "complex", "pullback") or name in _CONSTRUCTORS:
+    if module not in _MODULES or name in _CONSTRUCTORS:
         return None  # a constructor takes complex numbers as they are
     if module == "numpy" and short in _CREATION:
         position = 2 if short == "full" else 1
@@ -122,8 +126,10 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
             arguments = arguments if dtype is None else [av for i, av in enumerate(arguments) if i != position]
         if dtype is not None:
             return _created(cx, name, arguments, {k: v for k, v in keywords.items() if k != "dtype"}, dtype)
-    if name in _OWN or name in OWN or not any(_holds_complex(av.type) for av in arguments):
+    if name in _OWN or name in OWN or not any(holds_complex(av.type) for av in arguments):
         return None
+    if name == "numpy.matmul" and ("out" in keywords or len(arguments) > 2):
+        return None  # `outputs` takes the product of complex arrays first
     if name in ("numpy.full", "numpy.full_like", "numpy.ones_like"):
         model = arguments[1 if short == "full" else 0]
         if isinstance(model.type, Complex):
@@ -199,7 +205,7 @@ def _of_both(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords
     real, imag = apply(0), apply(1)
     if short in EACH and isinstance(real.type, Tuple) and len(arguments) == len(real.type.items):
         rows = zip(arguments, items_of(real), items_of(imag), strict=True)
-        return pack_tuple([complex_of(x, y) if _holds_complex(av.type) else x for av, x, y in rows])
+        return pack_tuple([complex_of(x, y) if holds_complex(av.type) else x for av, x, y in rows])
     return _of_parts(real, imag)
 
 

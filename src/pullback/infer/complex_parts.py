@@ -16,8 +16,8 @@ BOTH = frozenset({
     "expand_dims", "extract", "fill_diagonal", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert",
     "linspace", "matrix_transpose", "mean", "meshgrid", "moveaxis", "nan_to_num", "pad", "place", "put",
     "put_along_axis", "putmask", "ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "round",
-    "row_stack", "select", "split", "squeeze", "stack", "sum", "swapaxes", "take", "take_along_axis", "tile",
-    "transpose", "tril", "triu", "vsplit", "vstack", "where", "zeros_like",
+    "row_stack", "select", "sliding_window_view", "split", "squeeze", "stack", "sum", "swapaxes", "take",
+    "take_along_axis", "tile", "transpose", "tril", "triu", "vsplit", "vstack", "where", "zeros_like",
 })  # fmt: skip
 
 BY_TRUTH = frozenset({"nonzero", "flatnonzero", "argwhere", "any", "all", "count_nonzero", "logical_not"})

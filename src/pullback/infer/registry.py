@@ -64,8 +64,8 @@ def _objects() -> dict[int, str]:
 
 LIBRARIES = (
     "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "functools", "heapq", "itertools", "numpy.fft",
-    "numpy.linalg", "numpy.polynomial.polynomial", "numpy.random", "operator", "scipy.linalg", "scipy.special",
-    "statistics",
+    "numpy.lib.stride_tricks", "numpy.linalg", "numpy.polynomial.polynomial", "numpy.random", "operator",
+    "scipy.linalg", "scipy.special", "statistics",
 )  # fmt: skip
 """Modules of Python's library some of whose functions are known; they are not imported for that."""
 

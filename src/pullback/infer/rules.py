@@ -16,7 +16,7 @@ from dataclasses import replace
 from pullback.infer.adapted import adapted
 from pullback.infer.binding import bind, pack_tuple
 from pullback.infer.called import with_calls
-from pullback.infer.calls import call, call_bound
+from pullback.infer.calls import call, call_bound, widened
 from pullback.infer.changes import is_found, refuse_aliases, refuse_stores, writes_to_given
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Branch, Code, Frame
@@ -29,7 +29,8 @@ from pullback.infer.registry import HANDLERS, prelude, row_of
 from pullback.infer.sensitivities import sensitive, unboxed
 from pullback.infer.shadowed import holds_shadowed, stripped, tracks
 from pullback.infer.sites import ShadowsWanted
-from pullback.infer.starred import of_all, spread
+from pullback.infer.starred import spread
+from pullback.infer.stars import of_all
 from pullback.infer.statements import statement_code
 from pullback.infer.stored import cells_of, keeps_floats
 from pullback.infer.values import AV, items_of
@@ -221,7 +222,7 @@ def _starred(cx: Frame, attributes: Mapping[str, object], operands: Sequence[AV]
 
             whole = dispatch(cx, [operands[place]], rule)
             return [] if cx.dead else items_of(whole)
-    whole_list = of_all(callee, kinds, values)
+    whole_list = of_all(callee.type, kinds, values)
     if whole_list is not None:
         return with_back(cx, "py.call", {"keywords": ()}, [prelude(cx, whole_list), *values], order, 1)
     return apply_with_back(cx, spread(cx, callee, kinds, values), operands, order)
@@ -397,6 +398,7 @@ def _nothing(cx: Frame, count: int) -> Code:
 def _by_type(
     cx: Frame, operation: str, attributes: Mapping[str, object], operands: Sequence[AV], order: int, count: int
 ) -> list[AV]:
+    operands = [widened(cx, av) for av in operands]  # as they are passed to the function that is made here
     below = [stripped(av, order) for av in operands]
     params = [_fresh(cx, av) for av in below]
     branch = cx.branch(lambda: _perform(cx, operation, attributes, params, count) or [AV(Never())] * count)

@@ -10,27 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.infer.engine import Code, Frame
-from pullback.infer.lists import is_sequence
 from pullback.infer.loops import iterable
 from pullback.infer.made import function
 from pullback.infer.shadowed import bare
-from pullback.infer.stars import OF_ALL, room
+from pullback.infer.stars import left_for, room
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
-from pullback.types import Builtin, Dict, show
+from pullback.types import Dict, show
 
-__all__ = ["of_all", "spread"]
+__all__ = ["spread"]
 
 Items = int | tuple[str, ...]  # how many items * gives, or the keys that ** gives
-
-
-def of_all(callee: AV, kinds: Sequence[str], values: Sequence[AV]) -> str | None:
-    """The function of one list that stands for a call with nothing but the items of a list of run-time length."""
-    if tuple(kinds) != ("*",) or not isinstance(callee.type, Builtin) or not is_sequence(values[0].type):
-        return None
-    return OF_ALL.get(callee.type.name)
 
 
 def spread(cx: Frame, callee: AV, kinds: Sequence[str], values: Sequence[AV]) -> Code:
@@ -61,12 +53,12 @@ def _count(cx: Frame, callee: AV, av: AV, before: int, after: Sequence[str]) -> 
         return []
 
     cx.branch(look)
-    wanted = room(cx, callee.type)
     if known:
         return known[0]
-    if wanted is None or any(not kind.startswith("=") for kind in after):
+    end = left_for(room(cx, callee.type), after)
+    if end is None:
         raise _refused(cx, "*", av)
-    return wanted - before
+    return end - before
 
 
 def _keys(cx: Frame, av: AV) -> tuple[str, ...]:

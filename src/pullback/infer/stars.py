@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Sequence
+from functools import cache
 from types import FunctionType
+
+import numpy as np
 
 from pullback.infer.binding import SPREAD, pack_tuple
 from pullback.infer.bound import Application
@@ -15,6 +20,7 @@ from pullback.infer.classes import function_of, member
 from pullback.infer.construct import generated_parameters
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
+from pullback.infer.heaps import heap_of_type
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.lists import is_sequence
@@ -25,16 +31,17 @@ from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.structures import unpack
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Op, Value
-from pullback.types import NONE, Array, Builtin, Class, Closure, Dict, Iterator, Never, Slice, Type, Union, show
+from pullback.types import NONE, Array, Builtin, Class, Closure, Dict, Iterator, Never, Number, Slice, Type, Union, show
 
-__all__ = ["OF_ALL", "call_star", "room"]
+__all__ = ["call_star", "left_for", "of_all", "room"]
 
 _MOST_CHOICES = 4
 """Parameters with defaults that a list of run-time length may reach; each number of items is a call of its own."""
 
 
-# Functions of any number of iterables, as functions of a list of them.
-OF_ALL = {"builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from"}
+# Functions of any number of iterables, and of numbers, as functions of a list of them.
+_OF_ITERABLES = {"builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from"}
+_OF_NUMBERS = {"builtins.max": "pullback.max_of", "builtins.min": "pullback.min_of", "math.hypot": "pullback.hypot_of"}
 
 
 def call_star(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
@@ -56,10 +63,8 @@ def _spread(cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV])
                 return _spread(cx, function, kinds, [*values[:position], found[0], *values[position + 1 :]])
 
             return dispatch(cx, [av], rule)
-    if tuple(kinds) == ("*",) and isinstance(function.type, Builtin) and is_sequence(values[0].type):
-        whole = OF_ALL.get(function.type.name)
-        if whole is not None:
-            return call(cx, prelude(cx, whole), values, {})
+    if (whole := of_all(function.type, kinds, values)) is not None:
+        return call(cx, prelude(cx, whole), values, {})
     given: list[AV] = []
     named: dict[str, AV] = {}
     for number, (kind, av) in enumerate(zip(kinds, values, strict=True)):
@@ -81,6 +86,26 @@ def _spread(cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV])
     return call(cx, function, given, named)
 
 
+def of_all(function: Type, kinds: Sequence[str], values: Sequence[AV]) -> str | None:
+    """The function of one list that stands for a call with nothing but the items of a list of run-time length."""
+    if tuple(kinds) != ("*",) or not isinstance(function, Builtin):
+        return None
+    if _holds_numbers(values[0].type):
+        return _OF_NUMBERS.get(function.name)
+    return _OF_ITERABLES.get(function.name) if is_sequence(values[0].type) else None
+
+
+def _holds_numbers(type_: Type) -> bool:
+    """Is this a list, tuple or array of run-time length, of numbers."""
+    if isinstance(type_, Array):
+        return type_.rank == 1
+    if not is_sequence(type_):
+        return False
+    heap = heap_of_type(type_)
+    store = None if heap is None else heap_of_type(heap.known("items"))
+    return store is not None and isinstance(store.known("item"), Number)
+
+
 def _items(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str]) -> list[AV]:
     """The items of what is spread; of a list of run-time length as many as the function has room for."""
     source = iterable(cx, av)
@@ -89,8 +114,8 @@ def _items(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str])
     first = None if after else _before_rest(cx, function, before)
     if first is not None:
         return _with_rest(cx, function, av, first)
-    wanted = room(cx, function)
-    if wanted is None or any(not kind.startswith("=") for kind in after):
+    wanted = left_for(room(cx, function), after)
+    if wanted is None:
         raise cx.error(f"the number of arguments that *{show(av.type)} gives is not known while compiling",
                        "how many items this has depends on run-time data",
                        "pass the whole as one argument, or unpack it into names first")  # fmt: skip
@@ -99,6 +124,13 @@ def _items(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str])
         return []
     _check_count(cx, function, listed, before, wanted)
     return unpack(cx, listed, wanted - before)
+
+
+def left_for(wanted: int | None, after: Sequence[str]) -> int | None:
+    """How many arguments by position there are up to the end of what is spread, of as many as are wanted in all."""
+    if wanted is None or any(kind in ("*", "**") for kind in after):
+        return None
+    return wanted - sum(kind == "positional" for kind in after)
 
 
 def _choice(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str]) -> range | None:
@@ -223,7 +255,29 @@ def _parameters(cx: Frame, function: Type) -> list[tuple[str, str, bool]] | None
             found = member(cx, python, "__init__")
             if found is not None and isinstance(found[1], FunctionType):
                 return _left(_parameters(cx, function_of(cx, found[1], "__init__").type), 1)
+        case Builtin(name):
+            count = _taken(name)
+            return None if count is None else [("", "positional_only", False)] * count
     return None
+
+
+@cache
+def _taken(name: str) -> int | None:
+    """How many arguments a ufunc takes, or a function of Python's that takes one number of them."""
+    module, _, short = name.rpartition(".")
+    if module not in ("builtins", "math", "cmath", "operator", "numpy"):
+        return None
+    found = getattr(importlib.import_module(module), short, None)
+    if isinstance(found, np.ufunc):
+        return found.nin
+    if module == "numpy" or not callable(found) or isinstance(found, type):
+        return None
+    try:
+        parameters = list(inspect.signature(found).parameters.values())
+    except ValueError:  # the signature is not written down
+        return None
+    one = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)
+    return len(parameters) if one else None
 
 
 def _left(parameters: list[tuple[str, str, bool]] | None, given: int) -> list[tuple[str, str, bool]] | None:

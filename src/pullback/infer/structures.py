@@ -55,8 +55,8 @@ __all__ = ["ATTRIBUTES", "GETTERS", "attribute", "restrict", "unpack", "without"
 
 ARRAY_METHODS = (
     "sum", "mean", "prod", "max", "min", "argmax", "argmin", "any", "all", "var", "std", "dot", "copy", "item",
-    "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "squeeze", "fill", "clip", "round", "swapaxes",
-    "repeat", "take", "put", "choose", "compress", "nonzero", "tolist", "conj", "conjugate",
+    "astype", "reshape", "ravel", "flatten", "transpose", "diagonal", "trace", "squeeze", "fill", "clip", "round",
+    "swapaxes", "repeat", "take", "put", "choose", "compress", "nonzero", "tolist", "conj", "conjugate",
     "cumsum", "cumprod", "sort", "argsort", "partition", "argpartition", "searchsorted",
 )  # fmt: skip
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T")

@@ -14,15 +14,19 @@ from pullback.infer.creation import arguments_of, array_like
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.fancy import true_places
+from pullback.infer.filling import copy, writable
 from pullback.infer.lattice import WEAK_INT
+from pullback.infer.numbers import as_number
 from pullback.infer.numpy.axes import moved, moved_axis, of_array, rank_of
 from pullback.infer.numpy.selecting import mask_of
-from pullback.infer.numpy.shapes import axis_of
+from pullback.infer.numpy.shapes import axis_of, flattened
+from pullback.infer.numpy.sums import cast_to
+from pullback.infer.object_writes import SETTERS
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.structures import GETTERS, attribute
 from pullback.infer.values import AV
 from pullback.infer.views import array_of
-from pullback.types import Array, Tuple, show
+from pullback.types import Array, Number, Tuple, show
 
 __all__: list[str] = []
 
@@ -88,6 +92,30 @@ def _strides(cx: Frame, av: AV) -> AV:
 
 
 GETTERS["strides"] = _strides
+
+
+def _set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
+    """a.flat = v: the elements of v in turn, again from its first when there are no more; a.real = v: a[...] = v."""
+    if name not in ("flat", "real"):
+        title = f"{show(subject.type)} has no attribute '{name}' that can be set"
+        raised = ("AttributeError", f"'{show(subject.type)}' object has no attribute '{name}'")
+        help = "write a = a.reshape(...)" if name == "shape" else ""
+        raise cx.error(title, "attributes of objects can be set", help, raised=raised)
+    assert isinstance(subject.type, Array)
+    if name == "real" or isinstance(value.type, Number):
+        HANDLERS["pullback.store"](cx, [subject, value], {})
+        return
+    writable(cx, subject)
+    given = array_like(cx, as_number(cx, value))
+    if max(rank_of(subject), rank_of(given)) > 1 and given.value is not subject.value:
+        apart = cx.e("not_", cx.e("array_overlap", subject.value, given.value))
+        cx.check(apart, "ValueError", "a.flat = b, where a and b share memory: write b.copy()")
+    row = copy(cx, flattened(cx, cast_to(cx, given, subject.type.dtype)))
+    start = AV(WEAK_INT, (cx.e.integer(0),), 0)
+    call(cx, prelude(cx, "pullback.put_flat"), [subject, row, start], {})
+
+
+SETTERS[Array] = _set_attribute
 
 
 def _tolist(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

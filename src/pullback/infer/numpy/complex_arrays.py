@@ -153,8 +153,13 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
 
 
 def _set_part(cx: Frame, subject: AV, name: str, value: AV) -> None:
-    """z.real = value, z.imag = value"""
+    """z.real = value, z.imag = value, z.flat = value"""
     parts = dict(zip(("real", "imag"), halves(subject), strict=True))
+    if name == "flat" and isinstance(parts["real"].type, Array):
+        given = call_builtin(cx, "numpy.asarray", [value], {})
+        for part, read in zip(parts.values(), ("real", "imag"), strict=True):
+            SETTERS[Array](cx, part, name, call_builtin(cx, f"numpy.{read}", [given], {}))
+        return
     if name not in parts or not isinstance(parts[name].type, Array):
         raise cx.error(f"the attribute {name} of {show(subject.type)} cannot be set", "real and imag of arrays can")
     set_item(cx, parts[name], AV(ELLIPSIS, (), Ellipsis), value)

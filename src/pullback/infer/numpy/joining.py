@@ -157,6 +157,11 @@ def _copy_parts(cx: Frame, out: AV, arrays: Sequence[AV], axis: int) -> None:
 # ------------------------------------------------------------------------------------------ lists of run-time length
 
 
+# Of arrays of which rank a function makes one whose rank is one more.
+_STACKED = {"numpy.vstack": 1, "numpy.column_stack": 1, "numpy.dstack": 2}
+_FROM_THE_FIRST = ("numpy.stack", "numpy.vstack")
+
+
 def _of_list(cx: Frame, name: str, arrays: AV, found: Mapping[str, AV]) -> AV:
     """The arrays of a list of run-time length, which are of one type."""
     if set(found) - {"arrays", "tup", "axis"}:
@@ -169,14 +174,14 @@ def _of_list(cx: Frame, name: str, arrays: AV, found: Mapping[str, AV]) -> AV:
     rank = first.type.rank if isinstance(first.type, Array) else 0
     if not isinstance(first.type, Array | Number):
         raise cx.error(f"{name} takes arrays, not {show(first.type)}", "the list holds no arrays")
-    if name == "numpy.stack" or (name == "numpy.vstack" and rank == 1):
+    if name == "numpy.stack" or rank == _STACKED.get(name):
         whole = call(cx, AV(Builtin("numpy.array")), [arrays], {})
-        axis = axis_of(cx, found["axis"], rank + 1) if "axis" in found else 0
+        axis = axis_of(cx, found["axis"], rank + 1) if "axis" in found else 0 if name in _FROM_THE_FIRST else rank
         return copy(cx, moved_axis(cx, whole, 0, axis), rows=True) if axis else whole
     if not isinstance(first.type, Array) or rank == 0:
         raise cx.error(f"{name} takes arrays, not {show(first.type)}", "the list holds no arrays")
-    if name == "numpy.hstack":
-        axis = min(rank - 1, 1)
+    if name in ("numpy.hstack", "numpy.column_stack") or (name == "numpy.dstack" and rank > 2):
+        axis = 2 if name == "numpy.dstack" else min(rank - 1, 1)
     elif name in ("numpy.concatenate", "numpy.vstack"):
         axis = axis_of(cx, found["axis"], rank) if "axis" in found else 0
     else:

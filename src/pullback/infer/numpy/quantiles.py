@@ -1,4 +1,4 @@
-"""Medians, quantiles and percentiles: the lines are sorted, then the prelude reads them between two places.
+"""Medians, quantiles and percentiles: lines are sorted, as far as it matters; the prelude reads between two places.
 
     np.quantile(a, q, axis=1)    out[k, i]: between s[j] and s[j + 1], s the sorted row i and j about q[k] * (n - 1)
 """
@@ -22,7 +22,7 @@ from pullback.infer.numpy.sums import cast_to, each
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV
 from pullback.ir.node import Value
-from pullback.types import Array, Constant, DType, Number, Str, show
+from pullback.types import Array, Constant, DType, Number, Scalar, Str, show
 
 __all__: list[str] = []
 
@@ -44,8 +44,10 @@ def _rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
     return expanded(cx, rows, 0) if rank_of(rows) == 1 else rows
 
 
-def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
-    """The same, sorted."""
+def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int], q: AV) -> AV:
+    """The same, sorted; for one quantile only about its place."""
+    if isinstance(q.type, Number):
+        return sorted_lines(cx, _rows(cx, value, axes), 1, near=AV(Number(q.type.dtype, weak=False), q.values))
     return sorted_lines(cx, _rows(cx, value, axes), 1)
 
 
@@ -101,7 +103,8 @@ def _median(*, skip_nan: bool) -> Rule:
     def rule(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
         alone = isinstance(value.type, Number)
         value, axes, keep = _asked(cx, value, found)
-        rows = _sorted_rows(cx, _floats(cx, value), axes)
+        half = AV(Number(DType.F64, False), (cx.e.constant(0.5, Scalar(DType.F64)),))
+        rows = _sorted_rows(cx, _floats(cx, value), axes, half)
         if cx.dead:
             return rows
         assert isinstance(rows.type, Array)
@@ -144,7 +147,7 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
             out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
             out = call(cx, prelude(cx, "pullback.weighted_rows"), [rows, shares, line, out, _bool(skip_nan)], {})
         else:
-            rows = _sorted_rows(cx, value, axes)
+            rows = _sorted_rows(cx, value, axes, q)
             if cx.dead:
                 return rows
             loop = prelude(cx, f"pullback.{'taken' if method in TAKEN else 'quantile'}_rows")

@@ -26,9 +26,9 @@ from pullback.infer.values import AV, items_of
 from pullback.infer.views import array_of
 from pullback.types import NONE, Array, Closure, Complex, List, NoneType, Record, Str, Tuple, show
 
-__all__: list[str] = []
+__all__ = ["FUNCTIONS", "joined", "only_first_axis", "sorted_places"]
 
-_METHODS = ("copy", "astype", "fill", "sort", "argsort", "take", "repeat")
+_METHODS = ("copy", "astype", "fill", "sort", "argsort", "take", "repeat", "reshape", "flatten", "tolist")
 _ALONG = {"flip": ("m", "axis"), "roll": ("a", "shift", "axis"), "repeat": ("a", "repeats", "axis")}
 
 
@@ -41,12 +41,23 @@ def _attribute(cx: Frame, subject: AV, name: str) -> AV:
         return attribute(cx, model_of(not_single(cx, subject)), name)
     if name == "T":
         return mapped(subject, lambda leaf: _turned(cx, leaf, kind.rank), kind.rank, single=kind.single)
-    if name in _METHODS:
+    if name in ("itemsize", "nbytes"):
+        return _bytes(cx, subject, whole=name == "nbytes")
+    if name in _METHODS or (name == "item" and kind.single):
         return AV(Closure(f"record.{name}", (kind,), f"record.{name}"), subject.values)
-    help = "they have shape, ndim, size, dtype, T, " + ", ".join(_METHODS)
+    help = "they have shape, ndim, size, dtype, itemsize, nbytes, T, " + ", ".join(_METHODS)
     help = f"write [{name!r}] for the field" if name in kind.names else help
     title = f"{show(kind)} has no attribute '{name}' in compiled code"
     raise cx.error(title, "of structured arrays few are known", help)
+
+
+def _bytes(cx: Frame, subject: AV, *, whole: bool) -> AV:
+    """How many bytes a record takes, or all of them."""
+    size = record_kind(subject).layout.itemsize  # type: ignore[attr-defined]
+    if not whole:
+        return AV(WEAK_INT, (cx.e.integer(size),), size)
+    count = attribute(cx, model_of(not_single(cx, subject)), "size")
+    return AV(WEAK_INT, (cx.e("mul", count.value, cx.e.integer(size)),))
 
 
 def _turned(cx: Frame, leaf: AV, rank: int) -> AV:
@@ -82,14 +93,15 @@ def _along(name: str) -> Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]:
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         found = arguments_of(cx, name, _ALONG[name.rpartition(".")[2]], given, keywords)
         subject, *rest = [value for key, value in found.items() if key != "axis"]
-        _require_first_axis(cx, name, found)
+        only_first_axis(cx, name, found)
         axis = {"axis": AV(WEAK_INT, (cx.e.integer(0),), 0)}
         return mapped(_line(cx, name, subject), lambda leaf: call_builtin(cx, name, [leaf, *rest], axis), 1)
 
     return handler
 
 
-def _require_first_axis(cx: Frame, name: str, found: Mapping[str, AV]) -> None:
+def only_first_axis(cx: Frame, name: str, found: Mapping[str, AV]) -> None:
+    """Refuses an axis that is named and is not the first one."""
     if "axis" in found and not isinstance(found["axis"].type, NoneType) and cx.number_of(found["axis"]) not in (0, -1):
         raise cx.error(f"{name} of a structured array is along axis 0 here", show(found["axis"].type))
 
@@ -97,7 +109,7 @@ def _require_first_axis(cx: Frame, name: str, found: Mapping[str, AV]) -> None:
 def _take(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """np.take(a, places): as a[places], copied."""
     found = arguments_of(cx, "numpy.take", ("a", "indices", "axis"), given, keywords)
-    _require_first_axis(cx, "numpy.take", found)
+    only_first_axis(cx, "numpy.take", found)
     return record_copy(cx, record_item(cx, _line(cx, "numpy.take", found["a"]), found["indices"]))
 
 
@@ -109,19 +121,20 @@ def _concatenate(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> 
     parts = [_line(cx, "numpy.concatenate", av) if isinstance(av.type, Record) else av for av in items_of(given[0])]
     kinds = {part.type.layout if isinstance(part.type, Record) else None for part in parts}
     found = arguments_of(cx, "numpy.concatenate", ("arrays", "axis"), given, keywords)
-    _require_first_axis(cx, "numpy.concatenate", found)
+    only_first_axis(cx, "numpy.concatenate", found)
     if len(kinds) != 1:
         raise cx.error("np.concatenate takes structured arrays of one dtype here", show(given[0].type))
-    return _joined(cx, parts)
+    return joined(cx, parts)
 
 
-def _joined(cx: Frame, parts: Sequence[AV]) -> AV:
+def joined(cx: Frame, parts: Sequence[AV]) -> AV:
+    """Structured arrays of one dtype, one after the other along the first axis."""
     first = parts[0]
     if isinstance(first.type, Array):
         zero = AV(WEAK_INT, (cx.e.integer(0),), 0)
         return call_builtin(cx, "numpy.concatenate", [pack_tuple(parts)], {"axis": zero})
     inner = [halves(part) if isinstance(first.type, Complex) else items_of(part) for part in parts]
-    found = [_joined(cx, column) for column in zip(*inner, strict=True)]
+    found = [joined(cx, column) for column in zip(*inner, strict=True)]
     types, values = tuple(part.type for part in found), tuple(v for part in found for v in part.values)
     if isinstance(first.type, Complex):
         return AV(Complex(*types), values)
@@ -129,7 +142,7 @@ def _joined(cx: Frame, parts: Sequence[AV]) -> AV:
     return AV(Record(kind.names, types, kind.layout, kind.rank), values)
 
 
-def _order(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str, AV]) -> tuple[AV, AV]:
+def sorted_places(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str, AV]) -> tuple[AV, AV]:
     """The array, and the numbers of its records in sorted order."""
     found = arguments_of(cx, name, ("a", "axis", "kind", "order"), given, keywords)
     subject = _line(cx, name, found["a"])
@@ -138,10 +151,20 @@ def _order(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str, AV]
     if len(first) < len(wanted):
         raise cx.error(f"{name}: order= names an unknown field", f"the fields are {', '.join(kind.names)}")
     items = items_of(subject)
-    keys = [items[i] for i in (*first, *(i for i in range(len(items)) if i not in first))]
-    if any(not isinstance(key.type, Array) or key.type.rank != 1 for key in keys):
-        raise cx.error(f"{name} takes records of real numbers here", show(kind), "write a[np.argsort(a['name'])]")
+    chosen = [items[i] for i in (*first, *(i for i in range(len(items)) if i not in first))]
+    keys = [key for item in chosen for key in _keys(cx, name, kind, item)]
     return subject, call_builtin(cx, "numpy.lexsort", [pack_tuple(keys[::-1])], {})
+
+
+def _keys(cx: Frame, name: str, kind: Record, item: AV) -> list[AV]:
+    """What a field is sorted by: complex numbers without a nan come first, by their real parts."""
+    parts = list(halves(item)) if isinstance(item.type, Complex) else [item]
+    if any(not isinstance(part.type, Array) or part.type.rank != 1 for part in parts):
+        raise cx.error(f"{name} takes records of numbers here", show(kind), "write a[np.argsort(a['name'])]")
+    if isinstance(item.type, Complex):
+        nans = [call_builtin(cx, "numpy.isnan", [part], {}) for part in parts]
+        return [*nans, *parts]
+    return parts
 
 
 def _wanted(cx: Frame, order: AV | None) -> list[str]:
@@ -154,7 +177,7 @@ def _wanted(cx: Frame, order: AV | None) -> list[str]:
 
 
 def _sorted(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    subject, order = _order(cx, "numpy.sort", given, keywords)
+    subject, order = sorted_places(cx, "numpy.sort", given, keywords)
     return subject if cx.dead else taken(cx, subject, [order])
 
 
@@ -167,10 +190,10 @@ def _sort(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 def _argsort(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """Equal records keep their order, which is one of the orders that are right."""
-    return _order(cx, "numpy.argsort", given, keywords)[1]
+    return sorted_places(cx, "numpy.argsort", given, keywords)[1]
 
 
-_FUNCTIONS = {
+FUNCTIONS = {
     "copy": _array_copy, "concatenate": _concatenate, "sort": _sorted, "argsort": _argsort, "take": _take,
     "transpose": _transposed,
     **{name: _along(f"numpy.{name}") for name in _ALONG},
@@ -185,15 +208,16 @@ def _intercept(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str,
     module, _, short = name.rpartition(".")
     if module.partition(".")[0] not in ("numpy", "scipy") or not given:
         return None
-    inside = given[0].type.items if isinstance(given[0].type, Tuple | List) else (given[0].type,)
+    subject = given[min(len(given), 2) - 1].type if short == "where" else given[0].type
+    inside = subject.items if isinstance(subject, Tuple | List) else (subject,)
     if not any(isinstance(type_, Record) for type_ in inside) or short in _ELSEWHERE:
         return None
     if short in ("shape", "ndim", "size"):
         return attribute(cx, given[0], short)
-    if short not in _FUNCTIONS:
-        known = ", ".join(sorted(_FUNCTIONS))
+    if short not in FUNCTIONS:
+        known = ", ".join(sorted(FUNCTIONS))
         raise cx.error(f"{name} of structured arrays is not supported", show(given[0].type), f"known are {known}")
-    return _FUNCTIONS[short](cx, given, keywords)
+    return FUNCTIONS[short](cx, given, keywords)
 
 
 # ------------------------------------------------------------------------------------------------------ comparisons

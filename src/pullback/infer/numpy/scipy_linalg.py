@@ -21,7 +21,7 @@ from pullback.types import NEVER, Array, Complex, Constant, List, Tuple, show
 
 __all__: list[str] = []
 
-_WITHOUT_MEANING = ("overwrite_a", "overwrite_b", "overwrite_ab")
+_WITHOUT_MEANING = ("overwrite_a", "overwrite_b", "overwrite_ab", "lwork")
 # Parameters in SciPy's order: matrices first.
 _PARAMETERS: dict[str, tuple[str, ...]] = {
     "inv": ("a", "overwrite_a", "check_finite"),
@@ -34,9 +34,15 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "cho_factor": ("a", "lower", "overwrite_a", "check_finite"),
     "solve_sylvester": ("a", "b", "q"),
     "expm": ("A",),
+    "svd": ("a", "full_matrices", "compute_uv", "overwrite_a", "check_finite"),
+    "svdvals": ("a", "overwrite_a", "check_finite"),
+    "qr": ("a", "overwrite_a", "lwork", "mode"),
+    "pinv": ("a", "rtol", "check_finite"),
+    "eigvalsh": ("a", "lower", "overwrite_a", "check_finite"),
 }
+_ONE_BY_POSITION = ("pinv", "eigvalsh")
 _UNCHECKED = ("solve_sylvester", "expm")
-_BY_COLUMNS = ("solve_triangular", "lu_factor", "cholesky", "cho_factor")
+_BY_COLUMNS = ("solve_triangular", "lu_factor", "cholesky", "cho_factor", "svd", "qr", "pinv")
 
 
 def _by_columns(av: AV) -> AV:
@@ -74,6 +80,8 @@ def _function(name: str) -> Handler:
         missing = [n for n in subjects if n not in found]
         if missing:
             raise cx.type_error(f"scipy.linalg.{name}() missing required argument '{missing[0]}'")
+        if name in _ONE_BY_POSITION and len(given) > 1:
+            raise cx.error(f"scipy.linalg.{name} of more than one matrix is not supported", "the second argument")
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             arrays = matrices(cx, operands)
@@ -92,6 +100,16 @@ def _function(name: str) -> Handler:
         return dispatch(cx, [found[n] for n in subjects], rule)
 
     return handler
+
+
+def _eigh(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """The eigenvalues alone: which signs SciPy's driver gives the vectors is not known."""
+    only = {"eigvals_only": keywords["eigvals_only"]} if "eigvals_only" in keywords else {}
+    if not _is_true(only, "eigvals_only", False):
+        raise cx.error("scipy.linalg.eigh with eigenvectors is not supported", "their signs are those of its driver",
+                       "write numpy.linalg.eigh(a), or eigvals_only=True")  # fmt: skip
+    rest = {name: av for name, av in keywords.items() if name != "eigvals_only"}
+    return HANDLERS["scipy.linalg.eigvalsh"](cx, given, rest)
 
 
 def _form_of_lu(found: Mapping[str, AV]) -> str:
@@ -144,4 +162,6 @@ def _cho_solve(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
 
 HANDLERS.update({f"scipy.linalg.{name}": _function(name) for name in _PARAMETERS})
-HANDLERS.update({"scipy.linalg.lu_solve": _lu_solve, "scipy.linalg.cho_solve": _cho_solve})
+HANDLERS.update({
+    "scipy.linalg.lu_solve": _lu_solve, "scipy.linalg.cho_solve": _cho_solve, "scipy.linalg.eigh": _eigh,
+})  # fmt: skip

@@ -13,6 +13,7 @@ from pullback.infer.arithmetic import binary
 from pullback.infer.assign import set_item
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, call_builtin
+from pullback.infer.complexes import halves, pair_of
 from pullback.infer.creation import arguments_of, array_like, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise, reduce_sum
@@ -28,7 +29,7 @@ from pullback.infer.numpy.shapes import axis_of, flattened, reshaped
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.truth import truth
 from pullback.infer.values import AV, items_of
-from pullback.infer.views import full_slice
+from pullback.infer.views import array_of, full_slice
 from pullback.ir.node import Value
 from pullback.types import NONE, Array, Builtin, Closure, Complex, DType, List, Number, Str, Tuple, show
 
@@ -244,8 +245,10 @@ def _flatnonzero(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
 
 
 def _argwhere(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
-    if rank_of(av) == 0:
-        raise cx.error("np.argwhere of a 0-d array is not supported", show(av.type), "use np.atleast_1d")
+    if rank_of(av) == 0:  # one place, or none, and no index
+        row, none = _argwhere(cx, expanded(cx, av, 0), found), cx.e.integer(0)
+        assert isinstance(row.type, Array)
+        return array_of(cx.e("view_slice", row.value, none, none, cx.e.integer(1), axis=1, unit=True), row.type)
     whole = call_builtin(cx, "numpy.stack", [pack_tuple(true_places(cx, mask_of(cx, av)))], {})
     return moved(cx, whole, (1, 0))
 
@@ -302,7 +305,7 @@ def _copyto(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.copyto", ("dst", "src", "casting", "where"), given, keywords)
     target, source = found["dst"], found["src"]
     if isinstance(target.type, Complex):
-        set_item(cx, target, full_slice(), source)
+        _copy_complex(cx, target, source, found)
         return AV(NONE)
     source = _index(cx, source)
     if not isinstance(target.type, Array):
@@ -313,6 +316,17 @@ def _copyto(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         require_same_kind(cx, source.type.dtype, target.type.dtype)
     HANDLERS["pullback.store"](cx, [target, source, *([found["where"]] if "where" in found else [])], {})
     return AV(NONE)
+
+
+def _copy_complex(cx: Frame, target: AV, source: AV, found: Mapping[str, AV]) -> None:
+    if is_none(found, "where"):
+        set_item(cx, target, full_slice(), source)
+        return
+    if isinstance(source.type, Tuple | List):
+        source = call_builtin(cx, "numpy.array", [source], {})
+    zero = AV(WEAK_INT, (cx.e.integer(0),), 0)
+    for half, value in zip(halves(target), pair_of(cx, source), strict=True):
+        _copyto(cx, [half, zero if value is None else value], {"where": found["where"]})
 
 
 def _select(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -333,13 +347,21 @@ def _select(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 
 def _piecewise(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """Of a number as of a row of one."""
     subject, listed, functions, *more = given
     av = array_like(cx, subject)
-    if rank_of(av) == 0:
-        raise cx.error("np.piecewise of a number is not supported", show(subject.type), "use `if`, or np.atleast_1d")
     conditions = items_of(listed) if isinstance(listed.type, Tuple | List) else [listed]
-    conditions = [mask_of(cx, condition) for condition in conditions]
-    pieces = items_of(functions)
+    conditions = [mask_of(cx, array_like(cx, condition)) for condition in conditions]
+    if rank_of(av):
+        return _pieced(cx, av, conditions, items_of(functions), more, keywords)
+    conditions = [expanded(cx, condition, 0) if rank_of(condition) == 0 else condition for condition in conditions]
+    made = _pieced(cx, expanded(cx, av, 0), conditions, items_of(functions), more, keywords)
+    return made if cx.dead else part(cx, made, 0)
+
+
+def _pieced(
+    cx: Frame, av: AV, conditions: Sequence[AV], pieces: Sequence[AV], more: Sequence[AV], keywords: Mapping[str, AV]
+) -> AV:
     if len(pieces) == len(conditions) + 1:
         covered = conditions[0]
         for condition in conditions[1:]:
@@ -351,10 +373,10 @@ def _piecewise(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
         raise cx.error(title, f"{len(pieces)} are given", raised=("ValueError", title))
     out = call_builtin(cx, "numpy.zeros_like", [av], {})
     for condition, piece in zip(conditions, pieces, strict=True):
-        value = piece
         if isinstance(piece.type, Closure | Builtin):
-            value = call(cx, piece, [subscript(cx, av, condition), *more], keywords)
-        set_item(cx, out, condition, value)
+            call(cx, prelude(cx, "pullback.piece"), [out, av, condition, piece, *more], keywords)
+        else:
+            set_item(cx, out, condition, piece)
     return out
 
 

@@ -55,10 +55,11 @@ def _integers(cx: Frame, model: AV) -> AV:
 # ------------------------------------------------------------------------------------------------------ sorting
 
 
-def sorted_lines(cx: Frame, av: AV, axis: int) -> AV:
-    """A fresh array, row after row, sorted along an axis."""
+def sorted_lines(cx: Frame, av: AV, axis: int, near: AV | None = None) -> AV:
+    """A fresh array, row after row, sorted along an axis; near: a fraction of the line, only about which it need be."""
     assert isinstance(av.type, Array)
-    return scan(cx, "sort_line", av, axis, empty(cx, array_sizes(cx, av), av.type.dtype))
+    out = empty(cx, array_sizes(cx, av), av.type.dtype)
+    return scan(cx, "sort_line" if near is None else "near_line", av, axis, out, [near] if near is not None else [])
 
 
 def _line(cx: Frame, av: AV, found: Mapping[str, AV], name: str) -> tuple[AV, int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pullback.infer.arguments import arguments_of
 from pullback.infer.calls import call, call_builtin
+from pullback.infer.complexes import halves, pair_of
 from pullback.infer.creation import array_like, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
@@ -176,6 +177,11 @@ def _at(short: str) -> Handler:
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             subject, *values = operands
+            if isinstance(subject.type, Complex) and short in ("add", "subtract"):
+                for part, value in zip(halves(subject), pair_of(cx, values[0]), strict=True):
+                    if value is not None:
+                        handler(cx, [part, given[1], value], {})
+                return AV(NONE)
             if not isinstance(subject.type, Array):
                 raise cx.type_error("first operand must be array", show(subject.type))
             writable(cx, subject)

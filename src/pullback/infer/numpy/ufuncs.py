@@ -226,10 +226,12 @@ def _masked(cx: Frame, where: AV, result: AV) -> AV:
 
 
 def _into_complex(cx: Frame, out: AV, result: AV, given: Mapping[str, AV]) -> AV:
-    if "where" in given or not isinstance(out.type, Complex):
-        raise cx.error("where= with complex arrays, or a complex result in a real array, is not supported",
-                       show(out.type), "use np.where")  # fmt: skip
-    HANDLERS["numpy.copyto"](cx, [out, result], {})
+    if not isinstance(out.type, Complex):
+        title = f"Cannot cast ufunc output from complex numbers to {show(out.type)} with casting rule 'same_kind'"
+        raise cx.error(title, "an array keeps its dtype", "give a complex array, or take np.real of the result",
+                       raised=("TypeError", title))  # fmt: skip
+    where = {key: av for key, av in given.items() if key == "where"}
+    HANDLERS["numpy.copyto"](cx, [out, result], where)
     return out
 
 

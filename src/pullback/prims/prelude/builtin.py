@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pullback.prims.prelude.intrinsics import attach, fma, rint, stop
@@ -100,6 +101,32 @@ def min_other(iterable: Any) -> Any:
     return best
 
 
+def max_of(items: Any) -> Any:
+    """max(*items), of numbers."""
+    if len(items) == 0:
+        raise TypeError("max expected at least 1 argument, got 0")
+    if len(items) == 1:
+        raise TypeError("'float' object is not iterable")
+    return max(items)
+
+
+def min_of(items: Any) -> Any:
+    """min(*items), of numbers."""
+    if len(items) == 0:
+        raise TypeError("min expected at least 1 argument, got 0")
+    if len(items) == 1:
+        raise TypeError("'float' object is not iterable")
+    return min(items)
+
+
+def hypot_of(coordinates: Any) -> Any:
+    """math.hypot(*coordinates)."""
+    size = 0.0
+    for x in coordinates:
+        size = math.hypot(size, x)
+    return size
+
+
 def round_digits(x: float, scale: float) -> Any:
     """x to a number of decimals (scale = 10**digits), correctly: the exact product decides, ties go to even."""
     product = x * scale
@@ -120,5 +147,6 @@ def round_digits(x: float, scale: float) -> Any:
 FUNCTIONS: dict[str, Any] = {
     "builtins.sum": sum_, "builtins.any": any_, "builtins.all": all_,
     "pullback.max_float": max_float, "pullback.min_float": min_float,
-    "pullback.max_other": max_other, "pullback.min_other": min_other, "pullback.round_digits": round_digits,
+    "pullback.max_other": max_other, "pullback.min_other": min_other, "pullback.max_of": max_of,
+    "pullback.min_of": min_of, "pullback.hypot_of": hypot_of, "pullback.round_digits": round_digits,
 }  # fmt: skip

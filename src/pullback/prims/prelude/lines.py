@@ -15,7 +15,7 @@ from pullback.prims.prelude.intrinsics import larger, smaller, stop
 __all__ = ["FUNCTIONS"]
 
 BLOCK = 256  # places are looked for in blocks of so many elements
-SHORT = 64  # in longer lines than this
+SHORT = 32  # and of so many in lines of less than two of those
 LINE = 4096  # and truth values in such ones
 
 
@@ -148,25 +148,33 @@ def place_in_line(a: Any, join: Any, beats: Any) -> Any:
             if beats(stop(a[k]), stop(a[place])):
                 place = k
         return np.int64(place)
+    if len(a) < 2 * BLOCK:
+        return place_by_blocks(a, SHORT, join, beats)
+    return place_by_blocks(a, BLOCK, join, beats)
+
+
+def place_by_blocks(a: Any, width: int, join: Any, beats: Any) -> Any:
+    """The last block begins so that it is a whole one: what it has in common with the one before is not better."""
     best, start = stop(a[0]), 0
-    for low in range(0, len(a), BLOCK):
+    for block in range((len(a) + width - 1) // width):
+        low = min(block * width, len(a) - width)
         x = stop(a[low])
-        for k in range(low, min(low + BLOCK, len(a))):
-            x = join(x, stop(a[k]))
+        for k in range(width):
+            x = join(x, stop(a[low + k]))
         if beats(x, best):
             best, start = x, low
-    return np.int64(first_place(a, start, min(start + BLOCK, len(a)), best))
+    return np.int64(start + first_place(a[start : start + width], best))
 
 
-def first_place(a: Any, low: int, high: int, x: Any) -> int:
-    """The first place between two of x, or of the first nan."""
-    place = high
+def first_place(a: Any, x: Any) -> int:
+    """The first place of x, or of the first nan."""
+    place = len(a)
     if x == x:
-        for k in range(low, high):
-            place = min(place, k if stop(a[k]) == x else high)
+        for k in range(len(a)):
+            place = min(place, k if stop(a[k]) == x else len(a))
     else:
-        for k in range(low, high):
-            place = min(place, k if a[k] != a[k] else high)
+        for k in range(len(a)):
+            place = min(place, k if a[k] != a[k] else len(a))
     return place
 
 

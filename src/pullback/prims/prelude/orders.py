@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from pullback.prims.prelude.intrinsics import order_bits, ruled, stop, structural
+from pullback.prims.prelude.intrinsics import order_bits, ruled, stop, structural, whole
 
 __all__ = ["FUNCTIONS", "argsort_line"]
 
-RUN = 12  # lines up to this length, and parts of longer ones, are sorted by insertion
-MERGED = 256  # and up to this one by merging
+RUN = 8  # parts of this length are sorted by counting, what is left of a line by insertion
+SHORT = 12  # parts that selection sorts by insertion
+SAMPLED = 1500  # from this length on, the pivot is one of a sample
+SAMPLE, MARGIN = 64, 5
+ENOUGH = 40  # lines up to this length are sorted for a quantile
 TRIES = 64  # parts that selection looks at before it sorts the rest
 
 
@@ -78,47 +81,133 @@ def argpartition_line(a: Any, out: Any, k: Any) -> None:
     select(keys[:m], out[:m], k if k >= 0 else k + len(a))
 
 
+def _near_jvp(q: Any, primals: Any, tangents: Any) -> Any:
+    (a,), (da,) = primals, tangents
+    order = np.empty(len(a), np.int64)
+    keys = np.empty(len(a), a.dtype)
+    m = numbers_first(a, keys, order)
+    order_near(keys[:m], order[:m], q)
+    return a[order], da[order]
+
+
+@ruled(jvp=_near_jvp, nondiff=(1,))
+def in_order_near(a: Any, q: Any) -> Any:
+    keys = np.empty(len(a), a.dtype)
+    order_near(keys[: numbers_first(a, keys, None)], None, q)
+    return keys
+
+
+def near_line(a: Any, out: Any, q: Any) -> None:
+    """What a quantile is made of: the elements about the fraction q of the line as in order, the others anyhow."""
+    found = in_order_near(a, stop(q))
+    for i in range(len(a)):
+        out[i] = found[i]
+
+
+def order_near(keys: Any, order: Any, q: Any) -> None:
+    """Every method's places are at most two away from q * n, which is rounded in the precision of q."""
+    n = len(keys)
+    away = 3 + int(n * np.finfo(q.dtype).eps)
+    low, high = max(int(q * n) - away, 0), min(int(q * n) + away + 1, n)
+    if n > ENOUGH and low > 0:
+        select(keys, order, low)
+    else:
+        low = 0
+    if n > ENOUGH and high < n:
+        select(keys[low:], part_of(order, low, n), high - low)
+    else:
+        high = n
+    arrange_part(keys[low:high], part_of(order, low, high))
+
+
+def part_of(order: Any, low: int, high: int) -> Any:
+    return None if order is None else order[low:high]
+
+
 def numbers_first(a: Any, keys: Any, order: Any) -> int:
     """All elements, nans behind the others, and their places; the number of those that are no nan."""
-    n, m = len(a), 0
+    n, nans = len(a), 0
     for k in range(n):
         x = stop(a[k])
-        if x == x:
-            keys[m] = x
-            if order is not None:
-                order[m] = k
-            m += 1
-    if m < n:
-        last = m
+        nans += 0 if x == x else 1
+    if nans == 0:
         for k in range(n):
-            x = stop(a[k])
-            if x != x:
-                keys[last] = x
-                if order is not None:
-                    order[last] = k
-                last += 1
-    return m
+            keys[k] = stop(a[k])
+        if order is not None:
+            for k in range(n):
+                order[k] = k
+        return n
+    first, last = 0, n - nans
+    for k in range(n):
+        x = stop(a[k])
+        place = first if x == x else last
+        keys[place] = x
+        if order is not None:
+            order[place] = k
+        first += 1 if x == x else 0
+        last += 0 if x == x else 1
+    return n - nans
 
 
 def arrange(keys: Any, order: Any) -> None:
     """Sort keys, and their places with them."""
     n = len(keys)
-    if n >= MERGED:
+    if n >= merged(keys.dtype.itemsize):
         by_digits(keys, order)
-        return
-    insert_runs(keys, order)
-    if n > RUN:
+    elif n >= RUN:
         merge_runs(keys, order)
+    else:
+        insert(keys, order, 0, n)
+
+
+@whole
+def arrange_part(keys: Any, order: Any) -> None:
+    """The same, where it is one of several steps."""
+    arrange(keys, order)
+
+
+def merged(bytes: int) -> int:  # noqa: A002
+    """From which length on digits are faster than merges, of which there is one more for each doubling: measured."""
+    return bytes * bytes * bytes
 
 
 # ------------------------------------------------------------------------------------------- insertion and merging
 
 
 @structural
-def insert_runs(keys: Any, order: Any) -> None:
+def sort_runs(keys: Any, order: Any, to_keys: Any, to_order: Any) -> None:
+    """Runs of RUN elements, each sorted, and what is left."""
     n = len(keys)
-    for low in range(0, n, RUN):
-        insert(keys, order, low, min(low + RUN, n))
+    full = n - n % RUN
+    counts = np.empty(RUN, np.int64)
+    for low in range(0, full, RUN):
+        rank(keys[low : low + RUN], counts)
+        for k in range(RUN):
+            to_keys[low + counts[k]] = keys[low + k]
+            if order is not None:
+                to_order[low + counts[k]] = order[low + k]
+    for k in range(full, n):
+        x, j = keys[k], k
+        while j > full and x < to_keys[j - 1]:
+            to_keys[j] = to_keys[j - 1]
+            if order is not None:
+                to_order[j] = to_order[j - 1]
+            j -= 1
+        to_keys[j] = x
+        if order is not None:
+            to_order[j] = order[k]
+
+
+@structural
+def rank(keys: Any, counts: Any) -> None:
+    """How many of RUN elements stand before each of them: those below it, and equal ones that come earlier."""
+    for k in range(RUN):
+        counts[k] = k
+    for j in range(RUN):
+        for k in range(j + 1, RUN):
+            behind = 1 if keys[k] < keys[j] else 0
+            counts[j] += behind
+            counts[k] -= behind
 
 
 @structural
@@ -140,7 +229,8 @@ def insert(keys: Any, order: Any, low: int, high: int) -> None:
 def merge_runs(keys: Any, order: Any) -> None:
     n = len(keys)
     other_keys, other_order = np.empty(n, keys.dtype), spare_of(order)
-    width, away = RUN, False
+    sort_runs(keys, order, other_keys, other_order)
+    width, away = RUN, True
     while width < n:
         if away:
             merge_pairs(other_keys, other_order, keys, order, width)
@@ -169,19 +259,34 @@ def copy_pairs(keys: Any, order: Any, to_keys: Any, to_order: Any) -> None:
 def merge_pairs(keys: Any, order: Any, to_keys: Any, to_order: Any, width: int) -> None:
     n = len(keys)
     for low in range(0, n, 2 * width):
-        middle, high = min(low + width, n), min(low + 2 * width, n)
-        i, j = low, middle
-        for k in range(low, high):
-            if i < middle and (j >= high or not keys[j] < keys[i]):
-                to_keys[k] = keys[i]
-                if order is not None:
-                    to_order[k] = order[i]
-                i += 1
-            else:
-                to_keys[k] = keys[j]
-                if order is not None:
-                    to_order[k] = order[j]
-                j += 1
+        merge(keys, order, to_keys, to_order, low, min(low + width, n), min(low + 2 * width, n))
+
+
+@structural
+def merge(keys: Any, order: Any, to_keys: Any, to_order: Any, low: int, middle: int, high: int) -> None:
+    """A run, and another one behind it that is no longer: from both ends, as long as neither can run out."""
+    i, j, p, q = low, middle, middle - 1, high - 1
+    for k in range(high - middle):
+        x, y = keys[i], keys[j]
+        second = y < x
+        to_keys[low + k] = y if second else x
+        v, w = keys[p], keys[q]
+        first = w < v
+        to_keys[high - 1 - k] = v if first else w
+        if order is not None:
+            to_order[low + k] = order[j] if second else order[i]
+            to_order[high - 1 - k] = order[p] if first else order[q]
+        j += 1 if second else 0
+        i += 0 if second else 1
+        p -= 1 if first else 0
+        q -= 0 if first else 1
+    for k in range(low + high - middle, middle):
+        second = i > p or (j <= q and keys[j] < keys[i])
+        to_keys[k] = keys[j] if second else keys[i]
+        if order is not None:
+            to_order[k] = order[j] if second else order[i]
+        j += 1 if second else 0
+        i += 0 if second else 1
 
 
 # ---------------------------------------------------------------------------------------------------------- digits
@@ -242,16 +347,17 @@ def spread(keys: Any, order: Any, to_keys: Any, to_order: Any, starts: Any, low:
 # ------------------------------------------------------------------------------------------------------- selection
 
 
+@whole
 def select(keys: Any, order: Any, k: int) -> None:
     """Put the k-th in its place (C. A. R. Hoare's Find): of a part, those below a pivot come first."""
     low, high, tries = 0, len(keys), 0
     spare, spare_order = np.empty(high, keys.dtype), spare_of(order)
-    while high - low > RUN:
+    while high - low > SHORT:
         if tries == TRIES:
-            arrange(keys[low:high], None if order is None else order[low:high])
+            arrange_part(keys[low:high], part_of(order, low, high))
             return
         tries += 1
-        pivot = middle_of(keys, low, high)
+        pivot = middle_of(keys, low, high) if high - low < SAMPLED else beyond(keys, low, high, k)
         middle = divide(keys, order, spare, spare_order, low, high, pivot, False)
         if middle == low:  # nothing is below the pivot: those equal to it
             middle = divide(keys, order, spare, spare_order, low, high, pivot, True)
@@ -262,6 +368,18 @@ def select(keys: Any, order: Any, k: int) -> None:
         else:
             low = middle
     insert(keys, order, low, high)
+
+
+def beyond(keys: Any, low: int, high: int, k: int) -> Any:
+    """From a sample, a number that the k-th is probably a little below or above, so that it is in the smaller part
+    (R. W. Floyd and R. L. Rivest, "Expected time bounds for selection", 1975)."""
+    sample, step = np.empty(SAMPLE, keys.dtype), (high - low) // SAMPLE
+    for i in range(SAMPLE):
+        sample[i] = keys[low + step * i + step // 2]
+    arrange_part(sample, None)
+    place = (k - low) * SAMPLE // (high - low)
+    place = place + MARGIN if 2 * place < SAMPLE else place - MARGIN
+    return sample[min(max(place, 0), SAMPLE - 1)]
 
 
 @structural
@@ -296,5 +414,5 @@ def divide(keys: Any, order: Any, spare: Any, spare_order: Any, low: int, high: 
 
 
 FUNCTIONS: dict[str, Any] = {
-    f"pullback.{f.__name__}": f for f in (sort_line, argsort_line, partition_line, argpartition_line)
+    f"pullback.{f.__name__}": f for f in (sort_line, argsort_line, partition_line, argpartition_line, near_line)
 }

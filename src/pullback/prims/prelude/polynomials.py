@@ -176,7 +176,8 @@ def _roots_jvp(primals: Any, tangents: Any) -> Any:
     """From p(r) = 0, with every coefficient: those that are zero move roots too."""
     (p,), (dp,) = primals, tangents
     r = complex_roots(p)
-    return r, -(np.polyval(dp, r) / np.polyval(polyder(p), r))
+    moved = -(np.polyval(dp, r) / np.polyval(polyder(p), r))  # of float64 where p is float32: so is NumPy's polyder
+    return r, moved.astype(r.dtype)
 
 
 @ruled(jvp=_roots_jvp)

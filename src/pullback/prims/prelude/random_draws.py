@@ -32,7 +32,7 @@ from pullback.prims.prelude.random_tables import (
 
 __all__ = [
     "beta", "exponential_unless_zero", "gumbel", "laplace", "logistic", "standard_exponential", "standard_gamma",
-    "standard_normal", "standard_rayleigh", "vonmises",
+    "standard_normal", "standard_rayleigh", "vonmises", "wald",
 ]  # fmt: skip
 
 
@@ -184,3 +184,11 @@ def vonmises(g: Any, kappa: Any) -> Any:
         if y * (2.0 - y) - v >= 0.0 or np.log(y / v) + 1.0 - y >= 0.0:
             break
     return -np.arccos(w) if next_double(g) < 0.5 else np.arccos(w)
+
+
+def wald(g: Any, mean: Any, scale: Any) -> Any:
+    """One of the two roots of a quadratic equation whose right side is the square of a normal variable."""
+    z = standard_normal(g)
+    y = mean * z * z
+    x = mean + mean / (2.0 * scale) * (y - np.sqrt(4.0 * scale * y + y * y))
+    return x if next_double(g) <= mean / (mean + x) else mean * mean / x

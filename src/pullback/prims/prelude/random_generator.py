@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from pullback.prims.prelude import random_counts, random_draws, random_single, random_small
+from pullback.prims.prelude import random_counts, random_draws, random_mixed, random_single, random_small
 from pullback.prims.prelude.intrinsics import discrete, stop
-from pullback.prims.prelude.random_bits import below, child_words, next_double, pool_of, seed_words, start, state_words
+from pullback.prims.prelude.random_bits import child_words, next_double, pool_of, seed_words, start, state_words
 from pullback.prims.prelude.random_sampling import (
     checked_chances,
     chosen,
@@ -32,6 +32,7 @@ from pullback.prims.prelude.random_shapes import (
     counted,
     drawn,
     drawn_for,
+    drawn_to,
     float_of,
     int_of,
     is_single,
@@ -41,11 +42,13 @@ from pullback.prims.prelude.random_shapes import (
     pairs,
     require,
     result,
+    row_of,
     shape_with,
     whole_of,
     whole_result,
 )
-from pullback.prims.prelude.random_slopes import beta_moved, gamma_moved
+from pullback.prims.prelude.random_slopes import beta_moved, gamma_moved, wald_moved
+from pullback.prims.prelude.random_urns import fill_from_urn, hypergeometric
 
 __all__ = ["FUNCTIONS", "Generator"]
 
@@ -72,34 +75,10 @@ def betas(g: Any, shape: Any, a: Any, b: Any) -> Any:
     return moved_by(beta_moved, drawn_for(g, shape, random_draws.beta, stop(a), stop(b)), a, b)
 
 
-def pair_of_gammas(g: Any, a: Any, b: Any) -> Any:
-    first = random_draws.standard_gamma(g, a)
-    return first, random_draws.standard_gamma(g, b)
-
-
-def normal_and_gamma(g: Any, a: Any, unused: Any) -> Any:
-    first = random_draws.standard_normal(g)
-    return first, random_draws.standard_gamma(g, a)
-
-
-def cauchy(g: Any) -> Any:
-    first = random_draws.standard_normal(g)
-    return first / random_draws.standard_normal(g)
-
-
 def on_circle(angle: Any) -> Any:
     """The angle between -pi and pi."""
     turned = np.fmod(np.abs(angle) + math.pi, 2.0 * math.pi) - math.pi
     return np.where(angle < 0, -turned, turned)
-
-
-def between(g: Any, first: Any, last: Any) -> Any:
-    """A whole number from first to last."""
-    return first + np.int64(below(g, np.uint64(last - first)))
-
-
-def negative_binomial(g: Any, n: Any, p: Any) -> Any:
-    return random_counts.poisson(g, random_draws.standard_gamma(g, n) * ((1.0 - p) / p))
 
 
 class Generator:
@@ -118,10 +97,10 @@ class Generator:
 
     # ------------------------------------------------------------------------------------- a place and a scale
 
-    def random(self, size: Any = None, dtype: Any = np.float64) -> Any:
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if is_single(dtype):
-            return result(drawn(self, size, random_single.next_single, np.float32), size)
-        return result(drawn(self, size, next_double), size)
+            return drawn_to(self, out, size, random_single.next_single, np.float32)
+        return drawn_to(self, out, size, next_double)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         low, high = float_of(low), float_of(high)
@@ -131,10 +110,10 @@ class Generator:
         require(width < 0, "high - low < 0")
         return result(low + width * drawn(self, shape_with(size, width), next_double), size)
 
-    def standard_normal(self, size: Any = None, dtype: Any = np.float64) -> Any:
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if is_single(dtype):
-            return result(drawn(self, size, random_single.standard_normal, np.float32), size)
-        return result(drawn(self, size, random_draws.standard_normal), size)
+            return drawn_to(self, out, size, random_single.standard_normal, np.float32)
+        return drawn_to(self, out, size, random_draws.standard_normal)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return result(moved(self, loc, scale, size, random_draws.standard_normal), size)
@@ -153,10 +132,10 @@ class Generator:
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return result(moved(self, loc, scale, size, random_draws.logistic), size)
 
-    def standard_exponential(self, size: Any = None, dtype: Any = np.float64) -> Any:
+    def standard_exponential(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if is_single(dtype):
-            return result(drawn(self, size, random_single.standard_exponential, np.float32), size)
-        return result(drawn(self, size, random_draws.standard_exponential), size)
+            return drawn_to(self, out, size, random_single.standard_exponential, np.float32)
+        return drawn_to(self, out, size, random_draws.standard_exponential)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         return result(scaled(self, scale, size, random_draws.standard_exponential), size)
@@ -165,7 +144,7 @@ class Generator:
         return result(scaled(self, scale, size, random_draws.standard_rayleigh), size)
 
     def standard_cauchy(self, size: Any = None) -> Any:
-        return result(drawn(self, size, cauchy), size)
+        return result(drawn(self, size, random_mixed.cauchy), size)
 
     def weibull(self, a: Any, size: Any = None) -> Any:
         a = float_of(a)
@@ -201,12 +180,22 @@ class Generator:
         around = drawn_for(self, shape_with(size, mu + kappa), random_draws.vonmises, discrete(kappa))
         return result(on_circle(mu + around), size)
 
+    def wald(self, mean: Any, scale: Any, size: Any = None) -> Any:
+        mean, scale = float_of(mean), float_of(scale)
+        require(mean <= 0, "mean <= 0")
+        require(scale <= 0, "scale <= 0")
+        x = drawn_for(self, shape_with(size, mean + scale), random_draws.wald, stop(mean), stop(scale))
+        return result(moved_by(wald_moved, x, mean, scale), size)
+
     # ------------------------------------------------------------------------------------------ gamma and kin
 
-    def standard_gamma(self, shape: Any, size: Any = None) -> Any:
+    def standard_gamma(self, shape: Any, size: Any = None, *, out: Any = None) -> Any:
         shape = float_of(shape)
         require(shape < 0, "shape < 0")
-        return result(gammas(self, shape_with(size, shape), shape), size)
+        if out is None:
+            return result(gammas(self, shape_with(size, shape), shape), size)
+        row_of(out, size, np.float64)[:] = gammas(self, shape_with(out.shape, shape), shape).reshape(-1)
+        return out
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         shape, scale = float_of(shape), float_of(scale)
@@ -219,19 +208,34 @@ class Generator:
         require(df <= 0, "df <= 0")
         return result(2.0 * gammas(self, shape_with(size, df), df / 2.0), size)
 
+    def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> Any:
+        df, nonc = float_of(df), float_of(nonc)
+        require(df <= 0, "df <= 0")
+        require(nonc < 0, "nonc < 0")
+        shape = shape_with(size, df + nonc)
+        return result(drawn_for(self, shape, random_mixed.off_centre, discrete(df), discrete(nonc)), size)
+
+    def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> Any:
+        dfnum, dfden, nonc = float_of(dfnum), float_of(dfden), float_of(nonc)
+        require(dfnum <= 0, "dfnum <= 0")
+        require(dfden <= 0, "dfden <= 0")
+        require(nonc < 0, "nonc < 0")
+        shape, parameters = shape_with(size, dfnum + dfden + nonc), (discrete(dfnum), discrete(dfden), discrete(nonc))
+        return result(drawn_for(self, shape, random_mixed.off_centre_f, *parameters), size)
+
     def f(self, dfnum: Any, dfden: Any, size: Any = None) -> Any:
         dfnum, dfden = float_of(dfnum), float_of(dfden)
         require(dfnum <= 0, "dfnum <= 0")
         require(dfden <= 0, "dfden <= 0")
         a, b = dfnum / 2.0, dfden / 2.0
-        first, second = pairs(self, shape_with(size, a + b), pair_of_gammas, stop(a), stop(b))
+        first, second = pairs(self, shape_with(size, a + b), random_mixed.pair_of_gammas, stop(a), stop(b))
         above, under = 2.0 * moved_by(gamma_moved, first, a), 2.0 * moved_by(gamma_moved, second, b)
         return result((above * dfden) / (under * dfnum), size)
 
     def standard_t(self, df: Any, size: Any = None) -> Any:
         df = float_of(df)
         require(df <= 0, "df <= 0")
-        z, x = pairs(self, shape_with(size, df), normal_and_gamma, stop(df) / 2.0, 0.0)
+        z, x = pairs(self, shape_with(size, df), random_mixed.normal_and_gamma, stop(df) / 2.0, 0.0)
         return result(np.sqrt(df / 2.0) * z / np.sqrt(moved_by(gamma_moved, x, df / 2.0)), size)
 
     def beta(self, a: Any, b: Any, size: Any = None) -> Any:
@@ -282,7 +286,7 @@ class Generator:
         require(first < least, "low is out of bounds of the dtype")
         require(last > most, "high is out of bounds of the dtype")
         if bits > 16:
-            found = counted(self, shape_with(size, first + last), between, first, last)
+            found = counted(self, shape_with(size, first + last), random_mixed.between, first, last)
         else:
             found = random_small.between(self, shape_with(size, first + last), first, last, bits)
         return whole_of(found, dtype, size)
@@ -310,11 +314,38 @@ class Generator:
         fill_by_counts(self, rows, n, discrete(p))
         return rows[0] if size is None else rows.reshape(np.empty(size).shape + p.shape)
 
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
+        good, bad, sample = int_of(ngood), int_of(nbad), int_of(nsample)
+        require((good >= 1000000000) | (bad >= 1000000000), "both ngood and nbad must be less than 1000000000")
+        require(good + bad < sample, "ngood + nbad < nsample")
+        require(good < 0, "ngood < 0")
+        require(bad < 0, "nbad < 0")
+        require(sample < 0, "nsample < 0")
+        return whole_result(counted(self, shape_with(size, good + bad + sample), hypergeometric, good, bad, sample))
+
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: int, size: Any = None, method: str = "marginals"
+    ) -> Any:
+        counts, sample = int_of(colors), int_of(nsample)
+        if method != "marginals":
+            raise ValueError("multivariate_hypergeometric by method 'count' is not known here")
+        if sample < 0:
+            raise ValueError("nsample must be nonnegative.")
+        require(counts < 0, "colors must be a one-dimensional sequence of nonnegative integers")
+        if np.sum(counts) >= 1000000000:
+            raise ValueError('When method is "marginals", sum(colors) must be less than 1000000000.')
+        if sample > np.sum(counts):
+            raise ValueError("nsample > sum(colors)")
+        rows = np.zeros((1 if size is None else number_of_rows(size), counts.shape[0]), np.int64)
+        fill_from_urn(self, rows, counts, sample)
+        return rows[0] if size is None else rows.reshape(np.empty(size).shape + counts.shape)
+
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         n, p = float_of(n), float_of(p)
         require(n <= 0, "n <= 0")
         require(np.logical_not((p > 0) & (p <= 1)), "p <= 0, p > 1 or p contains NaNs")
-        return whole_result(counted(self, shape_with(size, n + p), negative_binomial, discrete(n), discrete(p)))
+        shape = shape_with(size, n + p)
+        return whole_result(counted(self, shape, random_mixed.negative_binomial, discrete(n), discrete(p)))
 
     def geometric(self, p: Any, size: Any = None) -> Any:
         p = float_of(p)

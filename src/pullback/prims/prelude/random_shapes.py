@@ -13,8 +13,8 @@ import numpy as np
 from pullback.prims.prelude.intrinsics import discrete
 
 __all__ = [
-    "counted", "drawn", "drawn_for", "flat_of", "float_of", "int_of", "is_single", "item_of", "limits_of", "moved_by",
-    "number_of_rows", "pairs", "require", "result", "shape_with", "whole_of", "whole_result",
+    "counted", "drawn", "drawn_for", "drawn_to", "flat_of", "float_of", "int_of", "is_single", "item_of", "limits_of",
+    "moved_by", "number_of_rows", "pairs", "require", "result", "row_of", "shape_with", "whole_of", "whole_result",
 ]  # fmt: skip
 
 
@@ -57,6 +57,29 @@ def drawn(g: Any, shape: Any, draw: Any, dtype: Any = np.float64) -> Any:
     for k in range(flat.size):
         flat[k] = draw(g)
     return out
+
+
+def drawn_to(g: Any, out: Any, size: Any, draw: Any, dtype: Any = np.float64) -> Any:
+    """As drawn, into an array that is given unless that is None."""
+    if out is None:
+        return result(drawn(g, size, draw, dtype), size)
+    flat = row_of(out, size, dtype)
+    for k in range(flat.size):
+        flat[k] = draw(g)
+    return out
+
+
+def row_of(out: Any, size: Any, dtype: Any) -> Any:
+    """The elements of an array that is to be filled, as a view."""
+    if out.dtype != np.dtype(dtype):
+        wanted = "float32" if np.dtype(dtype) == np.float32 else "float64"
+        raise TypeError(f"Supplied output array has the wrong type. Expected {wanted}, got {out.dtype.name}")
+    if size is not None and np.empty(size).shape != out.shape:
+        raise ValueError("size must match out.shape when used together")
+    row = out.reshape(-1)
+    if out.size > 0 and not np.may_share_memory(row, out):
+        raise ValueError("Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+    return row
 
 
 def drawn_for(g: Any, shape: Any, draw: Any, *parameters: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How a gamma or beta variable moves with its shape, the chance of being below it held fixed.
+"""How a gamma, beta or Wald variable moves with its shape, the chance of being below it held fixed.
 
     x = gamma_moved(x, a)           dx = gamma_slope(x, a) * da  =  - (dF/da) / (dF/dx) * da,  F the distribution
 
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from pullback.prims.prelude.intrinsics import digamma, ruled, stop
+from pullback.prims.prelude.intrinsics import digamma, erfcx, ruled, stop
 
-__all__ = ["beta_moved", "gamma_moved"]
+__all__ = ["beta_moved", "gamma_moved", "wald_moved"]
 
 ENOUGH = 1e-17
 
@@ -111,3 +111,22 @@ def beta_tangent(primals: Any, tangents: Any) -> Any:
 def beta_moved(x: Any, a: Any, b: Any) -> Any:
     """x, a beta variable of shapes a and b, which moves with them."""
     return x + 0.0 * a + 0.0 * b
+
+
+def wald_tangent(primals: Any, tangents: Any) -> Any:
+    """dx = 2 scale / mean**2 w dmean + (x - 2 scale / mean w) dscale / scale, w = sqrt(x**3 / scale) M.
+
+    M is the quotient (1 - N(b)) / n(b) of the normal distribution at b = sqrt(scale / x) (x / mean + 1).
+    """
+    (x, mean, scale), (dx, dmean, dscale) = primals, tangents
+    y = wald_moved(x, mean, scale)
+    b = np.sqrt(scale / y) * (y / mean + 1.0)
+    w = np.sqrt(0.5 * np.pi) * erfcx(np.sqrt(0.5) * b) * y * np.sqrt(y / scale)
+    by_mean = 2.0 * scale / (mean * mean) * w
+    return y, dx + by_mean * dmean + (y - mean * by_mean) / scale * dscale
+
+
+@ruled(jvp=wald_tangent)
+def wald_moved(x: Any, mean: Any, scale: Any) -> Any:
+    """x, a Wald variable of a mean and a scale, which moves with them."""
+    return x + 0.0 * mean + 0.0 * scale

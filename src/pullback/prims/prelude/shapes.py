@@ -267,6 +267,27 @@ def place(a: Any, mask: Any, values: Any, j: int) -> int:
     return j
 
 
+def put_flat(a: Any, values: Any, j: int) -> int:
+    """The values one after the other, from number j on, again from the first when there are no more."""
+    if len(values) == 0:
+        return j
+    if a.ndim == 1:
+        for k in range(len(a)):
+            a[k] = values[j]
+            j = j + 1 if j + 1 < len(values) else 0
+    else:
+        for i in range(len(a)):
+            j = put_flat(a[i], values, j)
+    return j
+
+
+def piece(out: Any, x: Any, condition: Any, f: Any, *more: Any, **named: Any) -> None:
+    """np.piecewise where one of its conditions holds: the function is not called for no elements."""
+    chosen = x[condition]
+    if chosen.size > 0:
+        out[condition] = f(chosen, *more, **named)
+
+
 def putmask(a: Any, mask: Any, values: Any, j: int) -> int:
     """Where the mask is true, the value of the element's own number."""
     if a.ndim == 1:
@@ -290,6 +311,19 @@ def tolist(a: Any) -> Any:
     return [tolist(row) for row in a]
 
 
+def fromiter(iter: Any, dtype: Any, count: Any = -1) -> Any:  # noqa: A002 NumPy's name
+    items: Any = []
+    if count == 0:
+        return np.array(items, dtype)
+    for x in iter:
+        items.append(x)
+        if len(items) == count:
+            break
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return np.array(items, dtype)
+
+
 def unstack(a: Any) -> Any:
     return tuple([a[k] for k in range(len(a))])
 
@@ -298,7 +332,8 @@ FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
         repeat_total, repeat_rows, resize, pad_constant, pad_edge, pad_wrap, pad_mirror, pad_odd, pad_ramp, pad_max,
-        take_inside, pad_min, pad_mean, pad_median, tolist, unstack, take_along, put_along, place, putmask, fold,
-        accumulate, no_start, reduceat, insert_rows, delete_rows, first_nonzero, after_nonzero,
+        take_inside, pad_min, pad_mean, pad_median, tolist, unstack, take_along, put_along, place, putmask,
+        put_flat, piece, fold, accumulate, no_start, reduceat, insert_rows, delete_rows, first_nonzero, after_nonzero,
     )
 }  # fmt: skip
+FUNCTIONS["numpy.fromiter"] = fromiter
