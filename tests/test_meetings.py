@@ -5,6 +5,7 @@ Values are plain Python's, derivatives those of central differences.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -293,3 +294,84 @@ def test_writes_and_exceptions_to_second_order(program):
     assert np.sum(pb.grad(program)(x) * d) == pytest.approx(slope, rel=1e-6)
     second = (pb.grad(program)(x + h * d) - pb.grad(program)(x - h * d)) / (2 * h)
     np.testing.assert_allclose(pb.hvp(program, (x,), (d,)), second, rtol=1e-5, atol=1e-6)
+
+
+def kept_generator_of_views(x):
+    def rows(m):
+        for i in range(2):
+            m[i, 0] *= 1.5
+            yield m[i, ::-1]
+
+    b = x.reshape(2, 2) * 1.0
+    steps = rows(b)
+    first = next(steps)
+    first[0] = math.sin(x[3])
+    total = sum(float(np.sum(r * r * r)) for r in steps)
+    return total + float(np.sum(first * b[0]))
+
+
+def kept_generator_that_raises(x):
+    def steps(y):
+        yield y * y
+        if y > 0.1:
+            raise ValueError("too large")
+        yield y
+
+    found = steps(x[0])
+    total = next(found)
+    try:
+        total += next(found)
+    except ValueError:
+        total *= math.sin(x[1])
+    return total * total
+
+
+def cache_of_a_closure(x):
+    k, u = float(x[0]), float(x[1])
+
+    @functools.cache
+    def f(t):
+        return math.exp(t * k) * u
+
+    return f(k) + f(u) + f(k * 1.0) * f(2.0)
+
+
+def jammed_sums_beside_exceptions(x):
+    a, total = np.concatenate((x, np.sin(np.arange(80.0) * x[0]))), 0.0
+    for i in range(len(a)):
+        s = 0.0
+        for k in range(i):
+            s += a[i] * a[k]
+        try:
+            if s > 1.0:
+                raise ValueError
+            a[i] = s * 0.1 + a[i]
+        except ValueError:
+            total += 0.01 * s * s
+    return total + float(np.sum(a * a))
+
+
+def vectors_ahead_of_views(x):
+    y, total = np.concatenate([x * (1.0 + k) for k in range(30)])[::-2], 0.0
+    for k in range(len(y)):
+        total += math.exp(-y[k]) / math.sqrt(1.0 + y[k] * y[k])
+        if total > 9.0:
+            total = total * 0.5
+    return total
+
+
+def products_into_an_operand(x):
+    a = x.reshape(2, 2)
+    c = a * 1.0
+    for _ in range(3):
+        np.matmul(c, a, out=c)
+        np.einsum("ij,jk->ik", c, a, out=c)
+    return float(np.sum(np.sin(c[:, ::-1])))
+
+
+@pytest.mark.parametrize("program", [
+    kept_generator_of_views, kept_generator_that_raises, cache_of_a_closure, jammed_sums_beside_exceptions,
+    vectors_ahead_of_views, products_into_an_operand,
+])  # fmt: skip
+def test_generators_caches_and_loops_to_second_order(program):
+    test_writes_and_exceptions_to_second_order(program)
