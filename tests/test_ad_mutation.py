@@ -408,3 +408,41 @@ def test_training_inside_and_outside_of_compiled_code():
     for _ in range(5):
         v -= 0.1 * 2.0 * (v * x - 1.0) * x
     assert np.allclose(w, v, rtol=1e-14) and np.isclose(found, loss(v, x))
+
+
+def captured_twice(x, u):
+    u[1] = u[1] * x
+    other = u
+
+    def f(w):
+        t = w * 1.0
+        for _ in range(2):
+            t[1:] += np.sin(t[:-1])
+            t = t + w * float(np.sum(u))
+        return float(np.sum(np.sin(t))) * (float(other[0]) - float(w[1]))
+
+    return float(np.sum(pb.jvp(pb.grad(f), (u,), (u * 0.5,))[1]))
+
+
+def test_an_array_that_a_differentiated_function_captures_under_two_names():
+    """It writes neither; that its derivative keeps arrays in a record beside them is no reason to refuse it."""
+    u = np.array([0.3, -0.2, 0.8])
+    written = u * np.array([1.0, 0.7, 1.0])
+    s = float(np.sum(written))
+
+    def f(w):
+        t = w * 1.0
+        for _ in range(2):
+            t[1:] += np.sin(t[:-1])
+            t = t + w * s
+        return float(np.sum(np.sin(t))) * (float(written[0]) - float(w[1]))
+
+    def product(w, h=1e-4):
+        """The second derivative of `f` along half of `written`, summed, by differences."""
+        d = 0.5 * h * written
+        return sum((f(w + e + d) - f(w + e - d) - f(w - e + d) + f(w - e - d)) / (4 * h * h) for e in h * np.eye(3))
+
+    found = pb.jit(captured_twice)(0.7, u.copy())
+    assert close(found, product(written), 1e-5)
+    up, down = (pb.jit(captured_twice)(0.7 + step, u.copy()) for step in (1e-6, -1e-6))
+    assert close(pb.grad(captured_twice)(0.7, u.copy()), (up - down) / 2e-6, 1e-6)

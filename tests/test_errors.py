@@ -121,8 +121,22 @@ def test_functions_that_are_in_no_file(file: str) -> None:
 def test_the_traceback_has_no_frames_of_the_compiler() -> None:
     with pytest.raises(pb.CompileError) as info:
         pb.jit(lambda x: x.foo)(2.0)
-    assert len(traceback.extract_tb(info.value.__traceback__)) <= 5
+    assert len(traceback.extract_tb(info.value.__traceback__)) == 2  # this one, and the one that it is called through
     assert info.value.__cause__ is None and info.value.__suppress_context__
+
+
+def test_what_a_first_call_raises_has_no_frames_of_the_compiler() -> None:
+    def second(u: Any, i: int) -> Any:
+        return u[i] * 2.0
+
+    f = pb.jit(lambda u: second(u, 5))
+    places = []
+    for _ in range(2):  # the second call goes to native code at once
+        with pytest.raises(IndexError) as info:
+            f(np.zeros(3))
+        places.append([frame.name for frame in traceback.extract_tb(info.value.__traceback__)])
+    first, again = places
+    assert first == [first[0], "_miss", "second"] and again == [first[0], "second"]
 
 
 def test_errors_of_types_are_type_errors() -> None:

@@ -320,7 +320,7 @@ def _rerun(
     forward = prepare_copy(function)
     primal = Primal(derivations, function, wrt, _float_results(function))
     aliases = Aliases(forward, derivations.written, record_links(derivations.program))
-    keep_apart(forward, aliases, primal.active, all_pairs=True)
+    keep_apart(forward, aliases, primal.active, derivations.declared(function.name), all_pairs=True)
     primal.aliases.separate(list(overlapping_pairs(primal.aliases, primal.params)))  # the copies do not overlap
     e = Emitter(Block(), function.span)
     kept = [_copied(e, v) for v in forward.body.params]  # as they are before the function changes them

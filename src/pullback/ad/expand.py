@@ -64,6 +64,9 @@ class _Driver:
         self.types = ShadowTypes(program)
         self.optimise = optimise
         self._written: dict[str, Writes] | None = None
+        self._declared: dict[str, frozenset[int]] = {}
+        if any(op.name in REQUESTS for function in program.functions.values() for op in function.body.walk()):
+            self._declared = {name: found.written for name, found in self.written.items()}
         self._expanded: set[str] = set()
         self._optimised: set[str] = set()
         self._pending: list[Callable[[], None]] = []
@@ -82,6 +85,10 @@ class _Driver:
         if self._written is None:
             self._written = written_parameters(self.program)
         return self._written
+
+    def declared(self, name: str) -> frozenset[int] | None:
+        """The parameters that a function of the program wrote before anything in it was derived."""
+        return self._declared.get(name)
 
     def split(self, name: str, mask: Mask) -> SplitCall:
         found = self._splits.get((name, mask))

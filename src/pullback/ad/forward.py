@@ -93,7 +93,7 @@ class Forward:
             self.body.params.append(tangent)
         others = [v for v in self.body.params if v not in self.tangents and v not in self.tangents.values()]
         if self.tame:
-            keep_apart(self.function, self.aliases, self.active)
+            keep_apart(self.function, self.aliases, self.active, self.derivations.declared(self.function.name))
         e = self.block(self.body, others)
         self.body.results += [self.needed(e, v) for v in self.outputs]
         return Function(name, self.body, self.function.span, self.function.attrs)

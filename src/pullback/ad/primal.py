@@ -71,6 +71,8 @@ class Derivations(Protocol):
     @property
     def written(self) -> dict[str, Writes]: ...
 
+    def declared(self, name: str) -> frozenset[int] | None: ...
+
     def split(self, name: str, mask: Mask) -> SplitCall: ...
 
     def tangent(self, name: str, mask: Mask) -> str: ...
@@ -99,17 +101,23 @@ def prepare_copy(function: Function) -> Function:
 
 
 def keep_apart(
-    function: Function, aliases: Aliases, active: Callable[[Value], bool], *, all_pairs: bool = False
-) -> None:
+    function: Function, aliases: Aliases, active: Callable[[Value], bool], declared: frozenset[int] | None,
+    *, all_pairs: bool = False,
+) -> None:  # fmt: skip
     """Arguments that share memory, one of them written, would need shadows that do: a check where the function starts.
 
-    `all_pairs`: also of arguments through which no derivative flows.
+    `declared`: parameters that the function wrote before anything in it was derived, None where that is not known; a
+    derivation adds no writes to them, only doubt.  `all_pairs`: also of arguments through which no derivative flows.
     """
     body = function.body
     used = uses(body)
+    place = {v: i for i, v in enumerate(body.params)}
     e = Emitter(Block(), function.span)
     pairs: list[tuple[Value, Value]] = []
     for one, other in overlapping_pairs(aliases, body.params):
+        if declared is not None and declared.isdisjoint((place[one], place[other])):
+            pairs.append((one, other))  # unwritten: that they overlap is of no account
+            continue
         arrays = isinstance(one.type, ArrayRef) and isinstance(other.type, ArrayRef)
         if arrays and one in used and other in used and (all_pairs or active(one) or active(other)):
             pairs.append((one, other))
@@ -263,7 +271,7 @@ class Primal:
 
     def keep_apart(self) -> None:
         """Let the function raise where it starts if shadows cannot follow the overlap of its arguments."""
-        keep_apart(self.function, self.aliases, self.active)
+        keep_apart(self.function, self.aliases, self.active, self.derivations.declared(self.function.name))
         self.dependence = Dependence(self.aliases)
 
     def mirrored(self, value: Value) -> bool:

@@ -252,8 +252,8 @@ class Aliases:
     def separate(self, pairs: Iterable[tuple[Value, Value]]) -> None:
         """These parameters are different memory, as a check found."""
         for one, other in pairs:
-            self._overlaps[one].discard(other)
-            self._overlaps[other].discard(one)
+            self._overlaps.get(one, set()).discard(other)
+            self._overlaps.get(other, set()).discard(one)
 
     # ------------------------------------------------------------------------------------------------------- order
 

@@ -21,12 +21,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
+import os
 import sys
 import threading
 import types
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
+from pullback.diagnostic import InternalError
 from pullback.runtime import generators, layout, symbols, twins
 from pullback.runtime.noted import Noted
 
@@ -231,6 +234,14 @@ class CallObject(_Base):  # type: ignore[misc]
         return self._binder(*arguments, **keywords)  # type: ignore[no-any-return]
 
     def _miss(self, /, *arguments: object, **keywords: object) -> object:
+        try:
+            return self._missed(arguments, keywords)
+        except InternalError:
+            raise
+        except BaseException as error:
+            raise error.with_traceback(_without_ours(error.__traceback__))  # noqa: B904  its cause stays what it is
+
+    def _missed(self, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
         values = arguments
         if self._binder is not None:
             values = self.bind(arguments, keywords)
@@ -282,6 +293,14 @@ class CallObject(_Base):  # type: ignore[misc]
 
 
 _MISS_FUNCTION = CallObject._miss
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+
+
+def _without_ours(frames: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback from the first frame on that is the user's: those between the call and it say nothing."""
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        frames = frames.tb_next
+    return frames
 
 
 def transform_of(value: object) -> Any:
