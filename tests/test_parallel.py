@@ -443,3 +443,36 @@ def test_the_page_runs():
     around = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
     close(np.sum(around * around), scope["smooth"](u, np.zeros_like(u)))
     assert scope["g"](u, np.zeros_like(u)).shape == u.shape
+
+
+def smoothed(u, steps):
+    """Every step makes its array from the one before, as a copy whose inside is written."""
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (
+            u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1]
+        )
+        u = new
+    return np.sum(u * u)
+
+
+def test_steps_by_slices_and_their_reverse_run_over_blocks():
+    """No array stands between a step and its target, additions to shifted views are cut, and so are zeros."""
+    parallel = pb.jit(smoothed, parallel=True)
+    loop = re.compile(r"elementwise rank=2 outputs=\(new\)")
+    steps = parallel.lower(np.ones((9, 9)), 2).stages["passes"].split("for steps")[1]
+    assert len(loop.findall(steps.split("return")[0])) == 1
+    text = pb.grad(parallel).lower(np.ones((9, 9)), 2).stages["passes again"]
+    assert "array_zeros" not in text
+    cut = [part for part in text.split("threads=True")[1:] if "rounds=" in part.split("else:")[0]]
+    assert cut
+    for shape in ((300, 260), (5, 7), (2, 3)):
+        u = np.random.default_rng(1).random(shape)
+        value, _ = on_all(parallel, (u, 3))
+        assert value == pytest.approx(smoothed(u, 3), rel=1e-13)
+        slope, _ = on_all(pb.grad(parallel), (u, 3))
+        np.testing.assert_allclose(slope, pb.grad(smoothed)(u, 3), rtol=1e-12, atol=1e-15)
+        v = np.random.default_rng(2).random(shape)
+        assert np.sum(slope * v) == pytest.approx((smoothed(u + 1e-6 * v, 3) - smoothed(u - 1e-6 * v, 3)) / 2e-6)
+        second, _ = on_all(lambda u, v=v: pb.hvp(lambda x: parallel(x, 3), (u,), (v,)), (u,))
+        np.testing.assert_allclose(second, 0.5 * (pb.grad(smoothed)(u + v, 3) - pb.grad(smoothed)(u - v, 3)), rtol=1e-9)

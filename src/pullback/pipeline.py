@@ -44,6 +44,7 @@ from pullback.passes import (
     jam,
     licm,
     order,
+    outrun,
     owned_cells,
     ownership,
     parallel,
@@ -65,6 +66,7 @@ from pullback.passes import (
     silence,
     simplify,
     sizes,
+    skew,
     split,
     streams,
     terms,
@@ -264,6 +266,8 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     rolling.run,  # what others add to neighbouring elements is added up in numbers
     idle.run,  # those that would add zeros are left out
     plain.run,  # their products by what the loop does not change
+    outrun.run,  # recurrences before the sums of functions of them
+    skew.run,  # rows of cells that need their neighbours, each a column behind
     reuse.run,  # the last reader of a fresh array writes into it
     rows.run,  # passes over memory that add to overlapping views
     parallel_maps.run,  # large maps over blocks, where several threads are asked for

@@ -42,7 +42,7 @@ __all__ = ["Budget", "schedule"]
 MOST = 1 << 40  # trips: all of them
 WORTH = 8  # snapshots; what takes no more than these is rather kept as it is
 DEFAULT = 64  # snapshots of a loop whose length is not known
-NEAR = 32 << 20  # bytes: fresh pages are slow, so leaves stay within what the allocator keeps for the next one
+NEAR = 8 << 20  # bytes: leaves stay within a processor's cache, and what the allocator keeps for the next one
 _KEPT_OUT = TABLE_WRITES | {"table_rows", "slot_inc", "buffer_put", "buffer_inc", "box", "text_call", "vjp", "pullback"}
 _WHOLE = frozenset({"elementwise", "matmul", "matmul_inc", "call"})
 
@@ -324,10 +324,12 @@ def _planned(e: Emitter, chunk: _Chunk, budget: Budget) -> list[Value]:
     trip = e("trip_bytes", state, loop=identity)
     each = e("maximum", trip, e.integer(1))
     none = e("eq", trip, e.integer(0))
-    slots = e("maximum", e("floordiv", room, e("mul", state, e.integer(4))), e.integer(4))
+    most = e("floordiv", room, e.integer(4))
+    shelf = e("maximum", most, e("sub", e("floordiv", room, e.integer(2)), e.integer(2 * NEAR)))
+    slots = e("maximum", e("floordiv", shelf, state), e.integer(4))
     if chunk.counted:
         count = e("maximum", chunk.loop.operands[0], e.integer(0))
-        most, near = e("floordiv", room, e("mul", each, e.integer(2))), e("floordiv", e.integer(NEAR), each)
+        most, near = e("floordiv", most, each), e("floordiv", e.integer(NEAR), each)
         enough = e("add", e("floordiv", count, slots), e.integer(1))  # then a second run of each trip will do
         leaf = e("maximum", e("minimum", most, e("maximum", near, enough)), e.integer(1))
         enough_room = e("maximum", room, e("mul", state, e.integer(WORTH)))

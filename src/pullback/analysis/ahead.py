@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from pullback.analysis.numeric import is_numeric
 from pullback.analysis.regular import steps_of
 from pullback.ir.node import Block, Op, Value
 from pullback.ir.walk import defined, free_values
@@ -29,7 +30,6 @@ _MOST = 120  # ops of a body
 _INTEGER = frozenset({"const", "add", "sub", "mul", "minimum", "maximum", "select"})
 _READS = frozenset({"array_get", "buffer_get"})
 _WRITES = frozenset({"array_swap", "array_inc"})
-_OVERFLOWS = frozenset({"add_overflows", "sub_overflows", "mul_overflows"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class _Split:
         late = set(self.body.params[1:])
         for op in self.body.ops:
             if late.isdisjoint(_read(op)):
-                if op.name == "check" and self.is_numeric(op.operands[0]):
+                if op.name == "check" and is_numeric(op.operands[0], self.makers.get):
                     self.checks.append(op)
                     continue
                 if self.is_early(op):
@@ -103,29 +103,13 @@ class _Split:
             return op.name in _INTEGER and all(v.type in (I64, BOOL) for v in op.operands)
         return op.result.type == BOOL or (_is_float(op.result) and not _is_half(op.result))
 
-    def is_numeric(self, condition: Value) -> bool:
-        """Does a condition ask floating-point numbers alone: no index is right because it holds."""
-        waiting, seen = [condition], set[Value]()
-        while waiting:
-            value = waiting.pop()
-            op = self.makers.get(value)
-            if op is None or op.blocks:
-                return False
-            if value in seen or op.name in _OVERFLOWS or (op.operands and all(map(_is_float, op.operands))):
-                continue
-            if op.name != "const" and any(v.type != BOOL for v in op.operands):
-                return False
-            seen.add(value)
-            waiting += op.operands
-        return True
-
     def is_harmless(self) -> bool:
         """May what is read ahead be read then: no other check guards it, and no effect of the other half changes it."""
         reads = [op for op in self.early if op.name in _READS]
         buffers = any(op.name == "buffer_get" for op in reads)
         for op in _nested(self.later):
             if op.name == "check":
-                if not self.is_numeric(op.operands[0]):
+                if not is_numeric(op.operands[0], self.makers.get):
                     return False
             elif op.name in _WRITES:
                 target = op.operands[0]

@@ -3,12 +3,15 @@
     z = array_zeros n;  g = array_zeros n        apart: each allocation is memory of its own
     p, z                                         apart, p being a parameter: z did not exist before
     for .., u, v: ... yield v, u                 apart if what u and v start as is
+    for .., u: w = copy u; ... yield w           w and the u of one trip are: it was there before w (`meet_at_once`)
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pullback.analysis.effects import ALLOCATIONS, VIEWS, Memory, is_reference
-from pullback.ir.node import Function, Op, Program, Value
+from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.types import ArrayRef, Buffer
 
 __all__ = ["Origins", "Overlap"]
@@ -22,6 +25,7 @@ class Overlap:
     def __init__(self, function: Function, program: Program) -> None:
         self.memory = Memory(function, program)
         self.maker: dict[Value, Op] = {r: op for op in function.body.walk() for r in op.results}
+        self._function = function
         self._params = set(function.body.params)
         self._carried = _permuted(function)
 
@@ -45,12 +49,55 @@ class Overlap:
         settled = [new or v in self._params for new, v in zip(fresh, (first, second), strict=True)]
         return not (any(fresh) and all(settled))
 
+    def meet_at_once(self, a: Value, b: Value) -> bool:
+        """The same of the arrays that they are in one run of the block that holds both; other trips do not count."""
+        if not self.meet(a, b):
+            return False
+        first, second = self.base(a), self.base(b)
+        return first is second or not (self._is_older(first, second) or self._is_older(second, first))
+
+    def _is_older(self, old: Value, new: Value) -> bool:
+        """Is the one array allocated when the other is known already."""
+        made, places = self.maker.get(new), self._places
+        if made is None or made.name not in ALLOCATIONS or old not in places or new not in places:
+            return False
+        if not isinstance(old.type, ArrayRef) or not isinstance(new.type, ArrayRef):
+            return False
+        (holder, before), (block, after) = places[old], places[new]
+        around: Block | None = block
+        while around is not None and around is not holder:
+            around = self._around.get(around)
+        return around is holder and before < after
+
+    @cached_property
+    def _around(self) -> dict[Block, Block]:
+        """The block that holds the op that a block belongs to."""
+        blocks = [self._function.body, *(inner for op in self._function.body.walk() for inner in op.blocks)]
+        return {inner: block for block in blocks for op in block.ops for inner in op.blocks}
+
+    @cached_property
+    def _places(self) -> dict[Value, tuple[Block, int]]:
+        """The block that defines a value, and how far down the function's text that is."""
+        found: dict[Value, tuple[Block, int]] = {}
+        _number(self._function.body, found)
+        return found
+
     def _carried_meet(self, a: Value, b: Value) -> bool:
         """Two arrays that a loop only passes round (u, v = v, u) are apart if all that may stand there start apart."""
         (loop, mine), (other, theirs) = self._carried[a], self._carried[b]
         if loop is not other:
             return True
         return any(self.meet(x, y) for i, x in mine for j, y in theirs if i != j)
+
+
+def _number(block: Block, found: dict[Value, tuple[Block, int]]) -> None:
+    for value in block.params:
+        found[value] = block, len(found)
+    for op in block.ops:
+        for inner in op.blocks:
+            _number(inner, found)
+        for value in op.results:
+            found[value] = block, len(found)
 
 
 def _permuted(function: Function) -> dict[Value, tuple[Op, list[Start]]]:

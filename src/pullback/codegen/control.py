@@ -56,6 +56,12 @@ def _for(w: FunctionWriter, op: Op) -> None:
 
     types, carried = w.types(op.operands[1:]), w.flat(op.operands[1:])
     cost = w.costs.block(body)
+    if op.attrs.get("seldom"):
+        before, w.compact = w.compact, True
+        found = counted(w, n, types, carried, step, cost, w.module.scalar_loop())
+        w.compact = before
+        w.bind(op.results, found)
+        return
     mark, together = w.module.scalar_loop() if op.attrs.get("as_it_is") else "", 0
     if op.attrs.get("any_order"):
         w.any_order.update(carried_sums(body) or ())
@@ -87,14 +93,14 @@ def _while(w: FunctionWriter, op: Op) -> None:
     phis = w.open_phis(["i64", *types], before, [str(length), *carried])
     budget, *inner = phis.names
     w.bind(condition.params, inner)
-    w.depth += 1
+    w.depth, w.often = w.depth + 1, w.often + 1
     w.run(condition)
     w.branch(w.only(condition.results[0]), inside, leave)
     end = w.block
     w.begin(inside)
     w.bind(body.params, inner)
     w.run(body)
-    w.depth -= 1
+    w.depth, w.often = w.depth - 1, w.often - 1
     following = w.flat(body.results)
     rest = w.set(f"sub nuw nsw i64 {budget}, 1")
     phis.close(w.block, [rest, *following])

@@ -24,9 +24,10 @@ from pullback.types import F32, DType, Scalar
 
 __all__ = ["RULES", "cast", "constant", "dtype_of", "scalar"]
 
-# How many calls of elementary functions (up to 200 instructions each) are inlined in a function, in loops and outside.
-# Inlining saves nanoseconds a call, and without it kernels are not vectorised; compiling costs milliseconds a call.
-_INLINED_IN_LOOPS, _INLINED_ONCE = 128, 8  # the loop of a kernel stands there twice
+# How many calls of elementary functions (up to 200 instructions each) are inlined in a function: in loops that are to
+# become vectors, in others, and outside.  Inlining saves nanoseconds a call, and without it kernels are not vectorised;
+# compiling costs milliseconds a call.
+_INLINED_AS_VECTORS, _INLINED_IN_LOOPS, _INLINED_ONCE = 128, 40, 8  # the loop of a kernel stands there twice
 _ADDITION = re.compile(r"^(fadd|fsub) (?!reassoc)")
 
 
@@ -97,7 +98,8 @@ def _elementary(w: FunctionWriter, name: str, op: Op, operands: list[str]) -> st
     dtype = dtype_of(op.operands[-1])
     w.module.elementary[name, dtype.value] = None
     arguments = ", ".join(f"{t} {v}" for t, v in zip(w.types(op.operands), operands, strict=True))
-    inlined = w.inlined < (_INLINED_IN_LOOPS if w.depth else _INLINED_ONCE)
+    most = _INLINED_AS_VECTORS if w.lanes else _INLINED_IN_LOOPS if w.often else _INLINED_ONCE
+    inlined = not w.compact and w.inlined < most
     w.inlined += inlined
     attribute = "" if inlined else " noinline"
     return w.set(f"call {LLVM[dtype_of(op.result)]} {symbol(name, dtype.value)}({arguments}){attribute}")

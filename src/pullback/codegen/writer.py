@@ -13,6 +13,7 @@ Nothing here knows primitives.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -59,6 +60,7 @@ ELEMENT = f", align 1{ELEMENT}"  # the fields of packed records lie anywhere
 
 
 Rule = Callable[["FunctionWriter", Op], None]
+_NODE = re.compile(r"!(\d+)")
 
 
 def machine(value: Value) -> Machine:
@@ -83,9 +85,10 @@ class Options:
 class ModuleWriter:
     """What the functions of a module share."""
 
-    def __init__(self, program: Program, options: Options) -> None:
+    def __init__(self, program: Program, options: Options, *, calls_kernels: bool = False) -> None:
         self.program = program
         self.options = options
+        self.calls_kernels = calls_kernels  # are there so many that they are functions (see `kernel_functions`)
         self.costs = Costs(program)
         self.declarations: dict[str, str] = {}
         self.sites: list[abi.ErrorSite] = []
@@ -97,6 +100,7 @@ class ModuleWriter:
         self._memory: dict[str, str] = {}
         self._constants: dict[bytes, str] = {}
         self._records: dict[tuple[tuple[Machine, ...], int], abi.Record] = {}
+        self._kernels: dict[str, str] = {}
 
     def declare(self, symbol: str, line: str) -> None:
         self.declarations.setdefault(symbol, line)
@@ -167,6 +171,28 @@ class ModuleWriter:
         self._metadata += [f"!{scope} = distinct !{{!{scope}, !{first}}}" for scope in scopes]
         return scopes
 
+    def mark(self) -> int:
+        """The next node of metadata."""
+        return len(self._metadata)
+
+    def kernel(self, result: str, text: str, start: int) -> str:
+        """The symbol of a function, from what follows its name; `start`: the first node of metadata that is its own.
+
+        Functions that differ in nothing but the numbers of their nodes are one.
+        """
+        first = _FIRST_FREE + start
+
+        def relative(found: re.Match[str]) -> str:
+            number = int(found.group(1))
+            return f"!+{number - first}" if number >= first else found.group()
+
+        key = _NODE.sub(relative, "\n".join((result, text, *self._metadata[start:])))
+        symbol = self._kernels.get(key)
+        if symbol is None:
+            symbol = self._kernels[key] = f"@pb.kernel.{len(self._kernels)}"
+            self.blocks.append(f"define internal {result} {symbol}{text}")
+        return symbol
+
     def record(self, machines: Sequence[Machine], start: int = 0) -> abi.Record:
         key = (tuple(machines), start)
         found = self._records.get(key)
@@ -197,7 +223,10 @@ class FunctionWriter:
         self.count = 0
         self.failures: list[tuple[str, str]] = []  # (status, block)
         self.depth = 0  # of loops around what is being written
+        self.often = 0  # of those that may have more than a few trips
+        self.lanes = False  # is it to become vectors
         self.inlined = 0  # calls of elementary functions that become part of this one
+        self.compact = False  # where that may not be: code that seldom runs
         self.capacities: dict[Value, str] = {}  # of buffers, as given where they were made
         self.reserved: set[Op] = set()  # uses of buffer_put that need no test of the capacity
         self.any_order: set[Op] = set()  # additions that may be done in any order
@@ -209,7 +238,7 @@ class FunctionWriter:
     def inner(self) -> FunctionWriter:
         """A writer for a function that stands for a part of this one."""
         made = FunctionWriter(self.module, self._rules, self._otherwise)
-        made.shared, made.depth = True, self.depth
+        made.shared, made.depth, made.often = True, self.depth, self.often
         made.local, made.kept, made.any_order, made.reserved = self.local, self.kept, self.any_order, self.reserved
         return made
 

@@ -27,5 +27,5 @@ def run(function: Function, program: Program) -> None:
         return
     overlap = Overlap(function, program)
     for op in tests:
-        if not overlap.meet(*op.operands):
+        if not overlap.meet_at_once(*op.operands):
             op.prim, op.operands, op.attrs = get("const"), [], {"value": False, "type": BOOL}

@@ -54,7 +54,7 @@ class Fuser:
     def __init__(self, function: Function, program: Program) -> None:
         self.overlap = Overlap(function, program)
         self.memory, self.maker = self.overlap.memory, self.overlap.maker
-        self.meet = self.overlap.meet
+        self.meet = self.overlap.meet_at_once
         self.count = uses(function.body)
 
     def block(self, block: Block) -> None:

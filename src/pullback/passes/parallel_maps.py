@@ -44,8 +44,9 @@ class _Maps:
     def block(self, block: Block) -> None:
         ops: list[Op] = []
         for op in block.ops:
-            if op.name == "elementwise":
-                plan = self.plan(op)
+            wide = _filling(op) if op.name == "array_zeros" else op
+            if wide is not None and wide.name == "elementwise":
+                plan = self.plan(wide)
                 ops += plan.ops() if plan is not None else [op]
                 continue
             if not op.attrs.get(THREADS):
@@ -68,7 +69,7 @@ class _Maps:
         for i, target in enumerate(targets):
             others = [*targets[i + 1 :], *(v for v in elementwise_inputs(op) if isinstance(v.type, ArrayRef))]
             for other in others:
-                if other is target or not self.overlap.meet(target, other):
+                if other is target or not self.overlap.meet_at_once(target, other):
                     continue
                 if self.overlap.base(target) is self.overlap.base(other):
                     shift = self.shift(target, other) if target in adding and other in adding else None
@@ -80,24 +81,35 @@ class _Maps:
         return plan
 
     def shift(self, one: Value, other: Value) -> int | None:
-        """By how many rows two views of one array are apart, if by few, and if each has one row for one of the map."""
+        """By how many rows at most two views of one array are apart, if by few, each with a row for one of the map."""
         first, second = self.rows(one), self.rows(other)
         if first is None or second is None or first[0] is not second[0]:
             return None
-        distance = abs(first[1] - second[1])
+        distance = max(first[2] - second[1], second[2] - first[1])
         return distance if distance <= _FARTHEST else None
 
-    def rows(self, value: Value) -> tuple[Value, int] | None:
-        """The array, and the number of the row with which the view begins."""
-        start = 0
+    def rows(self, value: Value) -> tuple[Value, int, int] | None:
+        """The array, and between which numbers the first row of the view lies: a[2:] begins at min(2, len(a))."""
+        least = most = 0
         while (op := self.overlap.maker.get(value)) is not None and op.name in ("view_slice", "view_relax"):
             if op.name == "view_slice" and op.attrs["axis"] == 0:
-                first = self.overlap.maker.get(op.operands[1])
-                if not op.attrs.get("unit") or first is None or first.name != "const":
+                first = self.start(op.operands[1]) if op.attrs.get("unit") else None
+                if first is None:
                     return None
-                start += int(str(first.attrs["value"]))
+                least, most = least + first[0], most + first[1]
             value = op.operands[0]
-        return None if op is not None and op.name.startswith("view_") else (value, start)
+        return None if op is not None and op.name.startswith("view_") else (value, least, most)
+
+    def start(self, value: Value) -> tuple[int, int] | None:
+        """Bounds of where a slice begins; it begins nowhere before 0."""
+        op = self.overlap.maker.get(value)
+        if op is None or op.name not in ("const", "minimum"):
+            return None
+        if op.name == "const":
+            return int(str(op.attrs["value"])), int(str(op.attrs["value"]))
+        made = [self.overlap.maker.get(v) for v in op.operands]
+        known = [int(str(c.attrs["value"])) for c in made if c is not None and c.name == "const"]
+        return (0, min(known)) if known and min(known) >= 0 else None
 
 
 class _Plan:
@@ -205,6 +217,18 @@ class _Plan:
         for part, found in zip(parts, results, strict=True):
             inner.op("array_swap", part, at, found)
         e.append(get("for"), [count], attrs={THREADS: True}, blocks=[inner.block], types=[])
+
+
+def _filling(op: Op) -> Op | None:
+    """An array of zeros as a map: one thread would be busy for longer than it takes two to read the array later."""
+    array = op.result
+    assert isinstance(array.type, ArrayRef)
+    if not array.type.rank or not array.type.dtype.is_float:
+        return None
+    element = Value(Scalar(array.type.dtype))
+    zero = Op(get("const"), [], [element], {"value": 0.0, "type": element.type}, span=op.span)
+    attrs: dict[str, object] = {"rank": array.type.rank, "outputs": ("new",), "targets": 0}
+    return Op(get("elementwise"), list(op.operands), [array], attrs, [Block([], [zero], [element])], op.span)
 
 
 def _total(e: Emitter, part: Value, blocks: Value) -> Value:
