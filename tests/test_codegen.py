@@ -66,7 +66,7 @@ def scalar_cases():
         for types in itertools.chain(
             *(itertools.product([t], repeat=n) for t in (F64, F32, I64, I32, BOOL) for n in (1, 2, 3)),
             [(I64, F64), (I64, F32), (BOOL, F64, F64), (BOOL, I64, I64), (BOOL, F32, F32), (BOOL, BOOL, BOOL),
-             (U64, U64)],
+             (U64, U64), (F64,) * 4, (F32,) * 4],
         ):
             try:
                 prim.infer(types, {})
@@ -116,6 +116,8 @@ def outside(name, values):
             return values[1] < 0
         case "hurwitz":  # SciPy has nan where the limit is 0
             return not all(abs(v) < 1e15 for v in values)
+        case "hyp1f1" | "hyp2f1":  # SciPy's own does not end for hyp1f1(1.0, -1.5, 1e300)
+            return not all(abs(v) < 1e9 or np.isnan(v) for v in values)
         case "gamma":
             return values[0] == -1e-310
     return False
@@ -760,7 +762,7 @@ def test_large_blocks_are_kept_and_cleared():
         second = e("array_zeros", e("add", n, e.integer(3)), dtype=DType.F64)
         (total,) = elementwise(e, sizes_of(e, second), [second], ["sum"], lambda q, x: [x])
         e.op("free", second)
-        return [e("array_same", first, second), total]
+        return [e("array_overlap", first, second, ranges=True), total]  # it may begin elsewhere in the same block
 
     native = Native(program([I64], build))
     for n in (8192, 10_000, 65_536, 100_000, 4_000_000):

@@ -62,6 +62,7 @@ def is_pure(op: Op) -> bool:
 
 
 _LENGTH = -1
+_NO_TABLES: tuple[set[Value], set[Value]] = (set(), set())
 
 
 def _tables(function: Function) -> tuple[set[Value], set[Value]]:
@@ -92,7 +93,7 @@ class Memory:
         self._function = function
         self._facts: Cells | None = None
         self._columns: dict[tuple[Value | str, int, bool], Value] = {}
-        self._kept, self._outside = _tables(function) if program.layouts else (set(), set())
+        self._kept, self._outside = _NO_TABLES
         for value in (*function.body.params, *function.body.results):
             if is_reference(value.type):
                 self._union(value, WORLD)
@@ -192,6 +193,8 @@ class Memory:
                     self._targets.append((op, WORLD))
 
     def _table(self, op: Op) -> None:
+        if self._kept is _NO_TABLES[0]:  # most functions use none
+            self._kept, self._outside = _tables(self._function)
         table = op.operands[0]
         if op.name == "table_copy":
             for place in range(self._width(table)):

@@ -20,6 +20,7 @@ from pullback.codegen import (
     control,
     elementary,
     halves,
+    kernel_functions,
     kernels,
     lapack,
     matrix,
@@ -50,7 +51,7 @@ _DECLARED = re.compile(r"(@[\w.]+)\(")
 
 def emit_program(program: Program, options: Options | None = None) -> abi.Module:
     """The module of all functions of the program, with what they call."""
-    module = ModuleWriter(program, options or Options())
+    module = ModuleWriter(program, options or Options(), calls_kernels=kernel_functions.many(program))
     texts = [_function(module, function) for function in program.functions.values()]
     library = elementary.definitions(sorted(module.elementary))
     for line in sorted(library.declarations):

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 from pullback.codegen import abi
 from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
+from pullback.codegen.kernel_functions import called
 from pullback.codegen.layout import Space, View, align, disjoint, unit_strides
-from pullback.codegen.loops import NOT_VECTOR, SUMMED, WIDEST, repeat, strips, vectors
+from pullback.codegen.loops import NOT_VECTOR, SUMMED, WIDEST, repeat, strips, vectors, written_out
 from pullback.codegen.records import plus
 from pullback.codegen.scalars import constant
 from pullback.codegen.templates import FAST
@@ -135,7 +136,8 @@ def _elementwise(w: FunctionWriter, op: Op) -> None:
         totals = _single(w, kernel, sums)
     else:
         w.count_work(abi.KERNELS)
-        totals = _nests(w, kernel, sums)
+        apart = w.module.calls_kernels and not all(size.isdigit() for size in kernel.space.sizes)
+        totals = called(w, kernel, sums, _nests) if apart else _nests(w, kernel, sums)
     scalars = iter(totals)
     for value in op.results:
         if isinstance(value.type, Scalar):
@@ -260,9 +262,7 @@ def _rows(w: FunctionWriter, kernel: Kernel, sums: list[Total], fast: bool) -> l
             return _row(w, kernel, sums, bases, state, fast, marks)
 
         def step(index: str, inner: list[str]) -> list[str]:
-            places = {
-                view: w.offset(base, w.multiply(index, view.strides[number])) for view, base in bases.items()
-            }
+            places = {view: w.offset(base, w.multiply(index, view.strides[number])) for view, base in bases.items()}
             return axis(number + 1, places, inner)
 
         return repeat(w, "0", kernel.space.sizes[number], types, state, step)
@@ -304,6 +304,9 @@ def _row(
             return [t.accumulate(w, p, values[t.output]) for t, p in zip(part.totals, partials, strict=True)]
 
         single, nothing = [abi.LLVM[t.dtype] for t in part.totals], [constant(0, t.dtype) for t in part.totals]
+        few = written_out(start, end, nothing, element, kernel.cost)
+        if few is not None:
+            return few
         if vector:
             return vectors(w, start, end, single, nothing, element, _trips(part))
         mark = w.module.chains_loop() if chains and part.totals else w.module.scalar_loop()
@@ -447,9 +450,7 @@ def _scopes(w: FunctionWriter, kernel: Kernel) -> dict[View, str]:
         w.do(f"call void {_SCOPE}(metadata !{w.module.node([scope])})")
     marks = {}
     for view in kernel.views:
-        others = [
-            s for s, other in zip(scopes, written, strict=True) if other != view and kernel.together(view, other)
-        ]
+        others = [s for s, other in zip(scopes, written, strict=True) if other != view and kernel.together(view, other)]
         own = [s for s, other in zip(scopes, written, strict=True) if other == view]
         mark = f", !alias.scope !{w.module.node(own)}" if own else ""
         marks[view] = mark + (f", !noalias !{w.module.node(others)}" if others else "")

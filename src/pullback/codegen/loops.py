@@ -5,7 +5,9 @@
                                                       fuel -= work;  poll if fuel < 0
 
 The inner loop has one exit, a trip count known at its entry and no calls of its own: LLVM moves invariants out of it
-and vectorises it.  A `for` of constant, small length is not cut; its work counts with what is around it.
+and vectorises it.  A `for` of constant, small length is not cut; its work counts with what is around it.  Where the
+number of trips is known while compiling, only what they need is written: one strip, whole vectors or a rest, or a few
+trips one after the other.  LLVM would come to the same, but its time grows with all that it is given.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ from pullback.codegen.costs import STRIP
 from pullback.codegen.elementary_libraries import POINTERS
 from pullback.codegen.writer import FunctionWriter
 
-__all__ = ["NOT_VECTOR", "SUMMED", "WIDEST", "counted", "repeat", "strips", "vectors"]
+__all__ = ["NOT_VECTOR", "SUMMED", "WIDEST", "counted", "repeat", "strips", "vectors", "written_out"]
 
 _BYTES = {"double": 8, "i64": 8, "float": 4, "i32": 4}
 # What LLVM makes no vectors of.
 NOT_VECTOR = frozenset({"while", "for", "call", "check", "gamma", "lgamma", "polygamma", "mod", "floordiv", "fmod",
                         "remainder", "if", "ipow", "pow_overflows", "erfc", "hurwitz", *POINTERS})  # fmt: skip
 WIDEST, SUMMED = 64, 32  # bytes of a vector; elements at a time where they are joined to one, as several vectors
+_WRITTEN_OUT = 4  # as many trips at most, of cheap work, stand one after the other instead of a loop of vectors
+_CHEAP = 24  # work of those trips
+_FEW = 4  # trips of a loop whose code runs about as seldom as what is around it
+_UNPAID = 64  # work of known length that counts with what is around it
 
 Step = Callable[[str, list[str]], Sequence[str]]  # (index, carried) -> next carried
 Strip = Callable[[str, str, list[str]], Sequence[str]]  # (start, end, carried) -> carried after the strip
@@ -41,9 +47,10 @@ def repeat(
     w.begin(head)
     phis = w.open_phis(["i64", *types], before, [start, *carried])
     index, *inner = phis.names
-    w.depth += 1
+    often = not (start.isdigit() and end.isdigit() and int(end) - int(start) <= _FEW)
+    w.depth, w.often = w.depth + 1, w.often + often
     following = list(step(index, inner))
-    w.depth -= 1
+    w.depth, w.often = w.depth - 1, w.often - often
     next_index = w.set(f"add nuw nsw i64 {index}, 1")
     phis.close(w.block, [next_index, *following])
     w.branch(w.set(f"icmp eq i64 {next_index}, {end}"), after, head, mark or w.module.plain_loop())
@@ -62,18 +69,49 @@ def vectors(
     What was stored under a mask is not forwarded to a load before it has reached the cache: a loop that adds to what it
     has just stored would wait for it.
     """
+    before, w.lanes = w.lanes, True
+    found = _in_vectors(w, start, end, types, carried, step, together)
+    w.lanes = before
+    return found
+
+
+def _in_vectors(
+    w: FunctionWriter, start: str, end: str, types: Sequence[str], carried: Sequence[str], step: Step,
+    together: int,
+) -> list[str]:  # fmt: skip
+    chains = together * _BYTES.get(types[0], 0) // WIDEST if types else 1
+    mark = w.module.vector_loop(masked=False, chains=chains)
+    if start.isdigit() and end.isdigit():
+        border = int(end) - (int(end) - int(start)) % together
+        if int(start) < border:
+            carried = repeat(w, start, str(border), types, carried, step, mark)
+        if border < int(end):
+            carried = repeat(w, str(border), end, types, carried, step, w.module.vector_loop(masked=True))
+        return list(carried)
     length = w.set(f"sub nuw nsw i64 {end}, {start}")
     whole = w.set(f"and i64 {length}, -{together}")
     middle = w.set(f"add nuw nsw i64 {start}, {whole}")
-    chains = together * _BYTES.get(types[0], 0) // WIDEST if types else 1
-    mark = w.module.vector_loop(masked=False, chains=chains)
-    carried = _unless(w, f"icmp eq i64 {whole}, 0", types, carried,
-                      lambda: repeat(w, start, middle, types, carried, step, mark))
+    carried = _unless(
+        w, f"icmp eq i64 {whole}, 0", types, carried, lambda: repeat(w, start, middle, types, carried, step, mark)
+    )
 
     def rest() -> list[str]:
         return repeat(w, middle, end, types, carried, step, w.module.vector_loop(masked=True))
 
     return _unless(w, f"icmp eq i64 {middle}, {end}", types, carried, rest)
+
+
+def written_out(start: str, end: str, carried: Sequence[str], step: Step, cost: int) -> list[str] | None:
+    """The trips one after the other, where they are few and cheap."""
+    if not (start.isdigit() and end.isdigit()):
+        return None
+    trips = range(int(start), int(end))
+    if len(trips) > _WRITTEN_OUT or len(trips) * cost > _CHEAP:
+        return None
+    state = list(carried)
+    for index in trips:
+        state = list(step(str(index), state))
+    return state
 
 
 def _unless(
@@ -96,6 +134,11 @@ def strips(
     """Run `strip` over consecutive pieces of 0 <= k < n of at most `length`, paying `cost` a trip; n may be <= 0."""
     if n.isdigit() and not int(n):
         return list(carried)
+    if n.isdigit() and int(n) <= length:
+        found = list(strip("0", n, list(carried)))
+        if int(n) * cost > _UNPAID:
+            w.burn(str(int(n) * cost))
+        return found
     before, head, done = w.block, w.label(), w.label()
     if not n.isdigit():
         w.branch(w.set(f"icmp sgt i64 {n}, 0"), head, done)

@@ -18,6 +18,7 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
+from pullback.codegen.block_text import POOL
 from pullback.codegen.elementary_libraries import address
 from pullback.codegen.pool_text import BUMP, FORK, HOLD, LOCKS, STOP, THREADS, pool
 from pullback.codegen.pool_text import DECLARATIONS as POOL_DECLARATIONS
@@ -31,7 +32,6 @@ from pullback.codegen.runtime_text import (
     FREE_OWNERS,
     LINK,
     POLL,
-    POOL,
     RECORDS,
     REFILL,
     RELEASE,
@@ -116,7 +116,8 @@ SIGNATURES = {
 }
 # Functions that another's text holds.
 _INSIDE = {
-    "pb.check_signals": "pb.poll", **dict.fromkeys(("pb.take", "pb.give", "pb.acquire", "pb.lock"), "pb.pool"),
+    "pb.check_signals": "pb.poll",
+    **dict.fromkeys(("pb.take", "pb.give", "pb.acquire", "pb.lock", "pb.with_header", "pb.begin"), "pb.pool"),
     **dict.fromkeys(("pb.lock_lists", "pb.unlock_lists"), "pb.lists"), "pb.release_gil": "pb.hold",
 }  # fmt: skip
 _DECLARATIONS = {

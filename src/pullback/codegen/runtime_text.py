@@ -1,6 +1,6 @@
 """LLVM text of the runtime functions: see `memory`, which puts them together.
 
-    POOL    blocks that were given back, kept for the next requests        LINK    header, and the context's list
+    LINK    header, and the context's list        DETACH    off the list: it belongs to Python
 
 The header of an allocation lies before its first byte: at -40 how many owners it has, -32 the next one of the list, -24
 the address of the pointer to this one (in the context, or at -32 of the one before), -16 what malloc returned, -8 the
@@ -13,7 +13,7 @@ from pullback.codegen import abi
 
 __all__ = [
     "ALLOCATOR_ATTRIBUTES", "BYTES", "COUNT", "COUNTERS", "COUNT_WORK", "DETACH", "FREE", "FREE_ALL", "FREE_OWNERS",
-    "LINK", "LIVE", "PEAK", "POLL", "POOL", "RECORDS", "REFILL", "RELEASE", "RETAIN", "TABLE_GROW", "WORK",
+    "LINK", "LIVE", "PEAK", "POLL", "RECORDS", "REFILL", "RELEASE", "RETAIN", "TABLE_GROW", "WORK",
     "allocator", "grow", "on_stack", "power", "power_overflows", "reserve", "stack_switch",
 ]  # fmt: skip
 
@@ -33,116 +33,6 @@ define internal void @pb.count_work(i64 %offset) nounwind {
 }
 """
 
-_POOLED_FROM, _POOLED_TO, _POOL_LIMIT = 1 << 7, 128 << 20, 128 << 20
-# Size classes: four to each power of two.  The lock is held for a few instructions.
-POOL = f"""
-@pb.pool = internal global [128 x ptr] zeroinitializer
-@pb.pooled = internal global i64 0
-@pb.lock = internal global i32 0
-
-define internal {{i64, i64}} @pb.size_class(i64 %total) alwaysinline nounwind memory(none) {{
-  %less = sub i64 %total, 1
-  %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
-  %shift = sub i64 61, %zeros
-  %unit = shl i64 1, %shift
-  %mask = sub i64 %unit, 1
-  %up = add i64 %total, %mask
-  %parts = lshr i64 %up, %shift
-  %rounded = shl i64 %parts, %shift
-  %four = shl i64 %shift, 2
-  %index = add i64 %four, %parts
-  %one = insertvalue {{i64, i64}} poison, i64 %index, 0
-  %both = insertvalue {{i64, i64}} %one, i64 %rounded, 1
-  ret {{i64, i64}} %both
-}}
-
-define internal void @pb.acquire() alwaysinline nounwind {{
-entry:
-  br label %try
-try:
-  %held = atomicrmw xchg ptr @pb.lock, i32 1 acquire
-  %busy = icmp ne i32 %held, 0
-  br i1 %busy, label %try, label %done
-done:
-  ret void
-}}
-
-define internal i1 @pb.is_pooled(i64 %total) alwaysinline nounwind memory(none) {{
-  %past = sub i64 %total, {_POOLED_FROM}
-  %pooled = icmp ule i64 %past, {_POOLED_TO - _POOLED_FROM}
-  ret i1 %pooled
-}}
-
-define internal ptr @pb.take(i64 %total, i1 %zeroed) alwaysinline nounwind {{
-  %pooled = call i1 @pb.is_pooled(i64 %total)
-  br i1 %pooled, label %look, label %fresh
-look:
-  %class = call {{i64, i64}} @pb.size_class(i64 %total)
-  %index = extractvalue {{i64, i64}} %class, 0
-  %rounded = extractvalue {{i64, i64}} %class, 1
-  %place = getelementptr [128 x ptr], ptr @pb.pool, i64 0, i64 %index
-  call void @pb.acquire()
-  %found = load ptr, ptr %place
-  %none = icmp eq ptr %found, null
-  br i1 %none, label %missed, label %hit
-hit:
-  %next = load ptr, ptr %found
-  store ptr %next, ptr %place
-  %kept = load i64, ptr @pb.pooled
-  %rest = sub i64 %kept, %rounded
-  store i64 %rest, ptr @pb.pooled
-  store atomic i32 0, ptr @pb.lock release, align 4
-  br i1 %zeroed, label %clear, label %done
-clear:
-  call void @llvm.memset.p0.i64(ptr %found, i8 0, i64 %total, i1 false)
-  br label %done
-missed:
-  store atomic i32 0, ptr @pb.lock release, align 4
-  br label %fresh
-fresh:
-  %size = phi i64 [ %total, %0 ], [ %rounded, %missed ]
-  br i1 %zeroed, label %zeros, label %any
-zeros:
-  %z = call ptr @calloc(i64 1, i64 %size)
-  call void @pb.advise(ptr %z, i64 %size)
-  ret ptr %z
-any:
-  %a = call ptr @malloc(i64 %size)
-  call void @pb.advise(ptr %a, i64 %size)
-  ret ptr %a
-done:
-  ret ptr %found
-}}
-
-define internal void @pb.give(ptr %raw, i64 %total) alwaysinline nounwind {{
-  %pooled = call i1 @pb.is_pooled(i64 %total)
-  br i1 %pooled, label %look, label %release
-look:
-  %class = call {{i64, i64}} @pb.size_class(i64 %total)
-  %index = extractvalue {{i64, i64}} %class, 0
-  %rounded = extractvalue {{i64, i64}} %class, 1
-  %place = getelementptr [128 x ptr], ptr @pb.pool, i64 0, i64 %index
-  call void @pb.acquire()
-  %kept = load i64, ptr @pb.pooled
-  %sum = add i64 %kept, %rounded
-  %fits = icmp ule i64 %sum, {_POOL_LIMIT}
-  br i1 %fits, label %keep, label %full
-keep:
-  store i64 %sum, ptr @pb.pooled
-  %next = load ptr, ptr %place
-  store ptr %next, ptr %raw
-  store ptr %raw, ptr %place
-  store atomic i32 0, ptr @pb.lock release, align 4
-  ret void
-full:
-  store atomic i32 0, ptr @pb.lock release, align 4
-  br label %release
-release:
-  call void @free(ptr %raw)
-  ret void
-}}
-"""
-
 
 def _add(name: str, offset: int, amount: str) -> str:
     """Text that adds to a count of memory."""
@@ -158,9 +48,10 @@ entry:
   %none = icmp eq ptr %raw, null
   br i1 %none, label %out, label %some
 some:
-  %after = getelementptr i8, ptr %raw, i64 103
-  %data = call ptr @llvm.ptrmask.p0.i64(ptr %after, i64 -64)
   %locked = call i1 @pb.lock_lists()
+  %numbers = getelementptr i8, ptr @pb.memory, i64 {COUNT}
+  %before = load atomic i64, ptr %numbers monotonic, align 8
+  %data = call ptr @pb.begin(ptr %raw, i64 %bytes, i64 %before)
   %head = getelementptr i8, ptr %context, i64 {abi.LIST}
   %next = load ptr, ptr %head
   %owners = getelementptr i8, ptr %data, i64 -40
@@ -211,7 +102,7 @@ define internal noalias ptr @{name}(ptr %context, i64 %bytes) {ALLOCATOR_ATTRIBU
   %huge = icmp ugt i64 %bytes, {2**62}
   br i1 %huge, label %none, label %some
 some:
-  %total = add i64 %bytes, 128
+  %total = call i64 @pb.with_header(i64 %bytes)
   %raw = call ptr @pb.take(i64 %total, i1 {zeroed})
   %data = call ptr @pb.link(ptr %context, ptr %raw, i64 %bytes)
   ret ptr %data
@@ -257,7 +148,7 @@ some:
   %bytes = load i64, ptr %p3
   %less = sub i64 0, %bytes
 {_add("live", LIVE, "%less")}\
-  %total = add i64 %bytes, 128
+  %total = call i64 @pb.with_header(i64 %bytes)
   call void @pb.give(ptr %raw, i64 %total)
   br label %out
 out:

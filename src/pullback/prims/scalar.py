@@ -166,11 +166,12 @@ def _extremum(larger: str) -> Partials:
     return partials
 
 
-ZMUL = """{a} = fcmp oeq {T} {0}, 0.0
-{b} = fcmp oeq {T} {1}, 0.0
-{c} = or i1 {a}, {b}
+# Of comparisons that hold for the product, the second is masked by the first where processors have masks.
+ZMUL = """{a} = fcmp une {T} {0}, 0.0
+{b} = fcmp une {T} {1}, 0.0
+{c} = and i1 {a}, {b}
 {d} = fmul {T} {0}, {1}
-select i1 {c}, {T} 0.0, {T} {d}"""
+select i1 {c}, {T} {d}, {T} 0.0"""
 
 # Python's floor division and modulo: the remainder has the sign of the divisor.
 INT_FLOORDIV = """{z} = icmp eq {T} {1}, 0
