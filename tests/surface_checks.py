@@ -78,7 +78,14 @@ def _back(function: Any, count: int) -> Any:
 
 
 def _signature(value: Any) -> str:
-    return describe(value) if isinstance(value, np.ndarray | np.generic) else repr(value)
+    """What code is inferred for: types, and the values of what is no float or array."""
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__}({', '.join(map(_signature, value))})"
+    if isinstance(value, dict):
+        return ", ".join(f"{key!r}: {_signature(item)}" for key, item in value.items())
+    if isinstance(value, np.ndarray | np.generic):
+        return describe(value)
+    return type(value).__name__ if isinstance(value, float | complex) else repr(value)
 
 
 class Compiled:

@@ -254,3 +254,44 @@ def test_derivatives_through_masks_of_complex_arrays() -> None:
     bent = pb.hvp(lambda x: masked_loss(x, y, m), (x,), (direction,))
     ends = [pb.grad(masked_loss)(x + k * h * direction, y, m) for k in (1, -1)]
     np.testing.assert_allclose(bent, (ends[0] - ends[1]) / (2 * h), rtol=1e-4, atol=1e-5)
+
+
+def _of_a_list(x):
+    numbers, rows = [], []
+    for k in range(len(x)):
+        numbers.append(complex(x[k], 2.0 * x[k]))
+        rows.append(x * (1.0 + 1j * x[k]))
+    return np.array(numbers), np.asarray(rows), np.stack(rows, axis=1), np.array([v * 2.0 for v in x], dtype=complex)
+
+
+def _size_of_a_list(x):
+    numbers, rows, _, _ = _of_a_list(x)
+    return np.sum(np.abs(numbers) ** 2 * x) + np.sum((rows * rows).imag)
+
+
+def test_arrays_of_lists_of_complex_numbers_and_rows():
+    x = np.array([0.5, 1.5, -2.0])
+    for found, expected in zip(pb.jit(_of_a_list)(x), _of_a_list(x), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="no rows"):
+        pb.jit(lambda x: np.array([x * 1j for _ in range(0 * len(x))]))(x)
+    # 5 x**3, and 2 x[i]**2 x[k]
+    slope = 15.0 * x**2 + 4.0 * x * np.sum(x) + 2.0 * np.sum(x**2)
+    np.testing.assert_allclose(pb.grad(_size_of_a_list)(x), slope, rtol=1e-13)
+    np.testing.assert_allclose(pb.jvp(_size_of_a_list, (x,), (np.ones(3),))[1], np.sum(slope), rtol=1e-13)
+    second = np.diag(30.0 * x + 4.0 * np.sum(x)) + 4.0 * np.add.outer(x, x)
+    np.testing.assert_allclose(pb.hessian(_size_of_a_list)(x), second, rtol=1e-12)
+
+
+def _refusals():
+    z = np.arange(3) + 1j
+    yield lambda: pb.jit(lambda z: np.var(z, dtype=np.float32))(z), "in a real dtype"
+    yield lambda: pb.jit(lambda z: np.pad(z, 1, mode="maximum"))(z), "the largest, smallest or middle"
+
+
+@pytest.mark.parametrize("case", [0, 1])
+def test_what_numpy_gives_by_chance_is_refused(case):
+    call, words = list(_refusals())[case]
+    with pytest.raises(pb.CompileError, match=words):
+        call()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surface import COMPLEX, NUMBERS, P, Row, S, X
+from surface import COMPLEX, NUMBERS, N, P, Row, S, X
 
 TWO = [(X(4), X(3)), (X(2), X(5)), (X(3), X(3)), (X(1), X(3))]
 SIZES = [0, 1, 2, 7, 8]
@@ -56,4 +56,13 @@ ROWS = [
     Row("numpy.unwrap", lambda p: np.unwrap(4 * p), [X(6), X(2, 5), X(1)]),
     Row("numpy.unwrap", lambda p: np.unwrap(p, axis=0, period=0.9), [X(6), X(4, 2)], "float64"),
     Row("numpy.unwrap", lambda p: np.unwrap(p, 1.5, period=2.0), [X(6)]),
+    Row("numpy.polynomial.legendre.legval numpy.polynomial.chebyshev.chebval",
+        lambda x, c: (np.polynomial.legendre.legval(x, c), np.polynomial.chebyshev.chebval(x, c)),
+        [(X(5), X(4)), (X(2, 3), X(1)), (S(), X(2)), (X(3), N(3))], tolerance=64),
+    Row("numpy.polynomial.hermite.hermval numpy.polynomial.hermite_e.hermeval numpy.polynomial.laguerre.lagval",
+        lambda x, c: (np.polynomial.hermite.hermval(x, c), np.polynomial.hermite_e.hermeval(x, c),
+                      np.polynomial.laguerre.lagval(x, c)),
+        [(X(5), X(4)), (X(2, 3), X(1)), (S(), X(2))], tolerance=64),
+    Row("numpy.polynomial.legendre.leggauss", lambda n: np.polynomial.legendre.leggauss(n), [1, 2, 5, 20, 64], order=0,
+        tolerance=512),
 ]  # fmt: skip

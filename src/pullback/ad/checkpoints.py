@@ -97,7 +97,9 @@ def keep(primal: Primal, e: Emitter, op: Op) -> list[Value | None]:
     return [copies.get(v, v) for v in op.operands]
 
 
-_LOOKING = frozenset({"array_size", "array_same", "array_overlap", "array_contiguous", "array_fits", "free"})
+_LOOKING = frozenset({
+    "array_size", "array_same", "array_beside", "array_overlap", "array_contiguous", "array_fits", "free",
+})  # fmt: skip
 
 
 def reads(program: Program, blocks: Sequence[Block], array: Value) -> bool:

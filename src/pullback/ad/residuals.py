@@ -33,7 +33,7 @@ from pullback.types import I64, ArrayRef, Box, Machine, Scalar, Table
 __all__ = ["Closer"]
 
 # A copy of the array gives another answer.
-_OF_PLACES = frozenset({"array_overlap", "array_same", "array_contiguous", "array_fits"})
+_OF_PLACES = frozenset({"array_overlap", "array_same", "array_beside", "array_contiguous", "array_fits"})
 GROWING = 64  # first capacity of a buffer whose length is not known
 
 

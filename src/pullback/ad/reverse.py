@@ -465,6 +465,7 @@ _RULES: dict[str, Callable[[Reverse, Op], None]] = RULES | {
 # Views share their base's shadow; allocation, release, sizes and checks have no derivative.
 _SILENT = VIEWS | {
     "array_zeros", "array_empty", "array_size", "array_same", "array_overlap", "array_contiguous", "array_fits",
+    "array_beside",
     "buffer", "buffer_zeros", "box_null", "box_tag", "const", "free", "check", "text_call",
     "text_effect", "lapack", "table", "table_copy", "table_rows", "table_length",
 }  # fmt: skip

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["entangled"]
 
 # Ops that do not touch the elements.
-_HARMLESS = frozenset({"array_size", "free", "array_overlap", "array_same", "array_contiguous", "array_fits"})
+_HARMLESS = frozenset({
+    "array_size", "free", "array_overlap", "array_same", "array_beside", "array_contiguous", "array_fits",
+})  # fmt: skip
 _SHARING = frozenset({
     "call", "box", "unbox", "slot_get", "buffer_get", "buffer_put", "select", "table_get", "table_set", "table_swap",
 })  # fmt: skip

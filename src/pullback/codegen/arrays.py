@@ -201,8 +201,11 @@ def _at_least_one(number: str) -> str:
 
 def _array_contiguous(w: FunctionWriter, op: Op) -> None:
     """Each axis of more than one element has the stride of a contiguous array; or an axis is empty."""
-    (array,) = op.operands
-    sizes, expected = sizes_of(w, array), str(array_type(array).dtype.bytes)
+    array, item = op.operands[0], array_type(op.operands[0]).dtype.bytes
+    expected = str(item)
+    if len(op.operands) > 1:
+        expected = w.set(f"select i1 {_beside(w, *op.operands)}, i64 {2 * item}, i64 {item}")
+    sizes = sizes_of(w, array)
     result, empty = "true", "false"
     for size, stride in reversed(list(zip(sizes, strides_of(w, array), strict=True))):
         single, same = w.set(f"icmp eq i64 {size}, 1"), w.set(f"icmp eq i64 {stride}, {expected}")
@@ -210,6 +213,19 @@ def _array_contiguous(w: FunctionWriter, op: Op) -> None:
         empty = w.set(f"or i1 {empty}, {w.set(f'icmp eq i64 {size}, 0')}")
         expected = w.multiply(expected, size)
     w.pieces[op.result] = (w.set(f"or i1 {result}, {empty}"),)
+
+
+def _beside(w: FunctionWriter, array: Value, other: Value) -> str:
+    """An i1: does each element of the other array lie right behind its counterpart."""
+    start, behind = (w.set(f"ptrtoint ptr {w.only(v)} to i64") for v in (array, other))
+    result = w.set(f"icmp eq i64 {w.set(f'sub i64 {behind}, {start}')}, {array_type(array).dtype.bytes}")
+    for stride, own in zip(strides_of(w, array), strides_of(w, other), strict=True):
+        result = _all(w, f"icmp eq i64 {stride}, {own}", f"icmp eq i1 {result}, true")
+    return result
+
+
+def _array_beside(w: FunctionWriter, op: Op) -> None:
+    w.pieces[op.result] = (_beside(w, *op.operands),)
 
 
 def _array_fits(w: FunctionWriter, op: Op) -> None:
@@ -377,4 +393,5 @@ RULES = {
     "array_fits": _array_fits,
     "array_overlap": _overlap,
     "array_same": _same,
+    "array_beside": _array_beside,
 }

@@ -99,6 +99,7 @@ class Packer:
     span: Span
     failed: str = "unpacked"
     graph: str = ""
+    inside: bool = False  # what is made stays in an object: a function that came from Python may be one like it
 
     def put(self, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
         """Make the object of machine values (one sequence of pieces per slot) and store it at an address."""
@@ -111,8 +112,10 @@ class Packer:
                 self._store(self._array(type_, values[0]), place)
             case Complex(Number() as part, _):
                 self._store(self._complex(part, values[0][0], values[1][0]), place)
-            case PackedComplex(array):
+            case PackedComplex(array, None):
                 self._store(self._complex_array(array, values[0]), place)
+            case PackedComplex(array, real):
+                self._whole_complex(array, real, values, place)
             case Record():
                 self._record(type_, values, place)
             case Tuple(items, python):
@@ -138,8 +141,8 @@ class Packer:
             case TextType():
                 self.text.call("void", "Py_IncRef", f"ptr {self._pointer(values[0][0])}")
                 self.text.store("i64", values[0][0], place)
-            case Closure() | Transformed() if isinstance(self.boundary.object_of(type_), Maker):
-                self._made_function(type_, values, place)
+            case Closure() | Transformed() if (maker := self._maker(type_)) is not None:
+                self._made_function(maker, type_, values, place)
             case Never():
                 raise InternalError(f"{self.boundary.name}: a value of no type")
             case _:
@@ -212,18 +215,36 @@ class Packer:
             text.store(MEMORY[part.dtype], value, made, layout.NUMPY_VALUE + i * part.dtype.bytes)
         return made
 
-    def _complex_array(self, pairs: Array, pieces: Sequence[str]) -> str:
-        """An array of pairs as one of complex numbers, without its last axis."""
+    def _whole_complex(self, pairs: Array, real: Array | None, values: Sequence[Sequence[str]], place: str) -> None:
+        """The array that a real part belongs to, where a flag says so, or the one of pairs."""
+        assert real is not None
+        text = self.text
+        there, made, after = text.label(), text.label(), text.label()
+        text.branch(values[1][0], there, made)
+        text.begin(there)
+        pieces, rank = values[2], real.rank
+        steps = [] if real.contiguous else pieces[1 + rank :]
+        self._store(self._complex_array(pairs, pieces[: 1 + rank], steps), place)
+        text.jump(after)
+        text.begin(made)
+        self._store(self._complex_array(pairs, values[0]), place)
+        text.jump(after)
+        text.begin(after)
+
+    def _complex_array(self, pairs: Array, pieces: Sequence[str], strides: Sequence[str] = ()) -> str:
+        """An array of pairs as one of complex numbers, without its last axis; strides: if it is not contiguous."""
         descr = np.dtype(layout.COMPLEX_SCALARS[pairs.dtype])
-        rank, known = pairs.rank - 1, self.arrays
+        rank, known = pairs.rank - 1, self._known_arrays()
         sizes = self._vector(pieces[1 : 1 + rank]) if rank else "null"
-        return self.text.call(
+        steps = self._vector(strides) if strides else "null"
+        made = self.text.call(
             "ptr",
             "pb.array",
             *(f"ptr {known.context}", f"ptr {known.handed}", f"ptr {known.candidates}", f"i64 {known.count}"),
             *(f"ptr {pieces[0]}", f"i32 {descr.num}", f"i64 {descr.itemsize}"),
-            *(f"i64 {rank}", f"ptr {sizes}", "ptr null"),
+            *(f"i64 {rank}", f"ptr {sizes}", f"ptr {steps}"),
         )
+        return self._kept(made) if self.graph else made
 
     # ---------------------------------------------------------------------------------------- arrays, containers
 
@@ -332,11 +353,17 @@ class Packer:
         text.call("void", "Py_DecRef", f"ptr {waiting}")
         text.require(text.set(f"icmp eq i32 {worst}, 0"), self.failed)
 
-    def _made_function(self, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
+    def _maker(self, type_: Type) -> Maker | None:
+        """What makes a function of the type, if the code does."""
+        known = self.boundary.object_of(type_)
+        if isinstance(known, Maker) or not (self.inside and slots(type_)):
+            return known if isinstance(known, Maker) else None
+        return next((v for t, v in self.boundary.objects if t == type_ and isinstance(v, Maker)), None)
+
+    def _made_function(self, maker: Maker, type_: Type, values: Sequence[Sequence[str]], place: str) -> None:
         """What the function captured waits in a tuple at its place, which the maker then takes."""
-        maker = self.text.symbol(self.boundary.object_of(type_))
         self._tuple(captured_types(type_), values, place)
-        self._through(maker, place)
+        self._through(self.text.symbol(maker), place)
 
     def _through(self, maker: str, place: str) -> None:
         """What a maker makes of the tuple in its place."""

@@ -23,12 +23,14 @@ from typing import TypeGuard
 
 import numpy as np
 
+from pullback.codegen import abi
 from pullback.codegen.abi import MEMORY
 from pullback.codegen.native import Text
 from pullback.codegen.unpack_objects import reference, string, union
 from pullback.diagnostic import InternalError
 from pullback.runtime import layout
 from pullback.runtime.boundary import ABSENT, Boundary, Guard, Hidden, class_dict
+from pullback.runtime.closures import FunctionMaker, TransformMaker
 from pullback.runtime.structured import leaves, leaves_of
 from pullback.types import (
     Array,
@@ -45,6 +47,7 @@ from pullback.types import (
     Record,
     Ref,
     Str,
+    Transformed,
     Tuple,
     Type,
     Unbound,
@@ -83,6 +86,9 @@ class Unpacker:
         """The pieces of a value of that type; `changeable`: the caller does not hold the object itself."""
         if not isinstance(type_, Ref | Union):
             self.once = False  # what several fields may hold is read several times, with all inside
+        if isinstance(type_, Closure | Transformed) and self._is_made(type_):
+            self.text.require("false", self.miss)
+            return ["zeroinitializer" for _ in abi.all_pieces(slots(type_))]
         match type_:
             case Complex(Number(dtype, weak), _):
                 return self._complex(dtype, weak, value)
@@ -123,6 +129,10 @@ class Unpacker:
                 if slots(type_):
                     raise InternalError(f"{self.boundary.name}: an argument of type {type_} holds values")
         return []
+
+    def _is_made(self, type_: Type) -> bool:
+        """Does only the code make such functions: those that come from Python are of other types."""
+        return isinstance(self.boundary.object_of(type_), FunctionMaker | TransformMaker)
 
     def fine(self, status: str) -> None:
         """Miss unless a status is 0."""
@@ -200,7 +210,7 @@ class Unpacker:
         """A structured array as views of its memory, one for each field; these lie where the dtype has them."""
         text, found = self.text, list(leaves_of(type_))
         outer = replace(found[0], rank=type_.rank, ones=found[0].ones[: type_.rank])
-        self._is_array(outer, value, layout.WRITEABLE)
+        self._is_array(outer, value, layout.WRITEABLE | (layout.C_CONTIGUOUS if outer.rows else 0))
         descr = text.load("ptr", value, layout.ARRAY_DESCR)
         slow, after = text.label(), text.label()
         usual = text.is_(descr, type_.layout)
@@ -241,7 +251,8 @@ class Unpacker:
 
     def _array(self, type_: Array, value: str, changeable: bool, descr: np.dtype | None = None) -> list[str]:
         """descr: of the elements, where it is not that of the type."""
-        needed = layout.ALIGNED | layout.WRITEABLE | (layout.C_CONTIGUOUS if type_.contiguous else 0)
+        whole = type_.contiguous or type_.rows  # the parts of contiguous complex numbers have gaps
+        needed = layout.ALIGNED | layout.WRITEABLE | (layout.C_CONTIGUOUS if whole else 0)
         self._is_array(type_, value, needed)
         self._dtype(type_.dtype, self.text.load("ptr", value, layout.ARRAY_DESCR), descr)
         self._keep(value, changeable)
@@ -386,7 +397,7 @@ class Unpacker:
 
     def hidden(self, hidden: Hidden) -> list[str]:
         """The pieces of a value read at this call."""
-        return self.value(hidden.type, self._present(self._read(hidden)), hidden.kind != "constant")
+        return self.value(hidden.type, self._present(self._read(hidden)), hidden.kind not in ("constant", "globals"))
 
     def _present(self, value: str) -> str:
         self.text.require(self.text.set(f"icmp ne ptr {value}, null"), self.miss)
@@ -396,7 +407,7 @@ class Unpacker:
         """What is in the place now, or null."""
         text = self.text
         match place.kind:
-            case "constant":
+            case "constant" | "globals":
                 return text.symbol(place.container)
             case "cell":
                 return text.load("ptr", text.symbol(place.container), layout.CELL_CONTENT)

@@ -222,6 +222,7 @@ def inplace_item(cx: Frame, operator: str, subject: AV, index: AV, old: AV, valu
         if not held and not isinstance(target.type, Array):
             writable(cx, target)
         copied = not held and (holds_scalar_arrays(where) or fancy_parts(index_parts(cx, target, where)))
+        copied = copied or (isinstance(target.type, Array) and target.type.flat)
         if held or (isinstance(item.type, Array) and not copied):
             # What a dict or list holds stays the same array.
             _inplace_array(cx, operator, item, other)

@@ -22,11 +22,13 @@ from pullback.infer.complexes import (
     complex_compare,
     complex_of,
     complex_power,
+    complex_unary,
     conjugate,
     halves,
     imaginary,
     mapped,
     pair_of,
+    part_of,
 )
 from pullback.infer.creation import empty
 from pullback.infer.dispatch import dispatch
@@ -36,6 +38,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.registry import HANDLERS, Handler
+from pullback.infer.structures import attribute
 from pullback.infer.texts import is_text
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Block, Value
@@ -60,7 +63,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["holds_complex"]
+__all__ = ["holds_complex", "stored_parts", "wanted_parts"]
 
 _CONSTRUCTORS = frozenset({"builtins.complex", "numpy.complex128", "numpy.complex64"})
 _BILINEAR = frozenset({"matmul", "convolve", "cross"})
@@ -91,7 +94,7 @@ def holds_complex(type_: Type) -> bool:
     return False
 
 
-def _wanted(av: AV | None) -> DType | None:
+def wanted_parts(av: AV | None) -> DType | None:
     """The dtype of the parts, where an argument names a complex dtype."""
     found = None if av is None else numpy_dtype(av.type)
     return {"complex64": DType.F32, "complex128": DType.F64}.get(found.name) if found is not None else None
@@ -120,14 +123,16 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
             before, after = arguments[:position], arguments[position + 1 :]
             return dispatch(cx, [arguments[position]],
                             lambda cx, one: call_builtin(cx, name, [*before, *one, *after], keywords))  # fmt: skip
-        dtype = _wanted(keywords.get("dtype"))
+        dtype = wanted_parts(keywords.get("dtype"))
         if dtype is None and len(arguments) > position:
-            dtype = _wanted(arguments[position])
+            dtype = wanted_parts(arguments[position])
             arguments = arguments if dtype is None else [av for i, av in enumerate(arguments) if i != position]
         if dtype is not None:
             return _created(cx, name, arguments, {k: v for k, v in keywords.items() if k != "dtype"}, dtype)
     if name in _OWN or name in OWN or not any(holds_complex(av.type) for av in arguments):
         return None
+    if short.endswith("_like") and module == "numpy" and _names_dtype(short, arguments, keywords):
+        return call_builtin(cx, name, [_part(cx, arguments[0], 0), *arguments[1:]], keywords)  # of real numbers
     if name == "numpy.matmul" and ("out" in keywords or len(arguments) > 2):
         return None  # `outputs` takes the product of complex arrays first
     if name in ("numpy.full", "numpy.full_like", "numpy.ones_like"):
@@ -139,6 +144,13 @@ def _intercept(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[
     if any(isinstance(av.type, Union) for av in arguments):
         return dispatch(cx, arguments, lambda cx, operands: call_builtin(cx, name, operands, keywords))
     return _apply(cx, name, short, arguments, keywords)
+
+
+def _names_dtype(short: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> bool:
+    """Is a dtype given to zeros_like and kin."""
+    place = 2 if short == "full_like" else 1
+    found = keywords.get("dtype", arguments[place] if len(arguments) > place else None)
+    return found is not None and not isinstance(found.type, NoneType)
 
 
 def _part_dtype(av: AV) -> DType:
@@ -158,6 +170,9 @@ def _apply(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords: 
         return call_builtin(cx, f"numpy.{short}", [truth, *arguments[1:]], keywords)
     if name == "complex.compress":
         arguments = [arguments[1], arguments[0], *arguments[2:]]  # of the function, the condition comes first
+    if short == "pad" and len(arguments) > 1 and _mode(arguments, keywords) in ("maximum", "minimum", "median"):
+        raise cx.error("np.pad of complex numbers with the largest, smallest or middle ones is not supported",
+                       "complex numbers are ordered by both parts", "pad with constant_values=")  # fmt: skip
     if short in BOTH:
         known = next((n for n in (f"numpy.{short}", f"ndarray.{short}") if n in HANDLERS or n in FUNCTIONS), name)
         return _of_both(cx, known, short, arguments, keywords)
@@ -170,6 +185,12 @@ def _apply(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords: 
         return mapped(cx, halves(arguments[0]), RULES[short])
     raise cx.error(f"{name}() of complex numbers is not supported yet", "an argument is complex",
                    "write it with the real and imaginary parts")  # fmt: skip
+
+
+def _mode(arguments: Sequence[AV], keywords: Mapping[str, AV]) -> object:
+    """The mode of np.pad."""
+    found = keywords.get("mode", arguments[2] if len(arguments) > 2 else None)
+    return getattr(found.type, "value", None) if found is not None else None
 
 
 def _part(cx: Frame, av: AV, which: int) -> AV:
@@ -185,6 +206,11 @@ def _part(cx: Frame, av: AV, which: int) -> AV:
             number = as_number(cx, av)
             return number if which == 0 else imaginary(cx, _floating(cx, number))
     raise cx.type_error(f"{show(av.type)} has no real and imaginary part", "numbers and arrays have")
+
+
+def stored_parts(cx: Frame, av: AV) -> tuple[AV, AV]:
+    """Both parts of a value, of every number in a structure."""
+    return _part(cx, av, 0), _part(cx, av, 1)
 
 
 def _floating(cx: Frame, real: AV) -> AV:
@@ -279,9 +305,9 @@ _FUNCTIONS: dict[str, Callable[..., AV]] = {
     "not_equal": lambda cx, x, y: complex_compare(cx, "!=", x, y), "isinf": _either("numpy.isinf", "numpy.logical_or"),
     "isfinite": _either("numpy.isfinite", "numpy.logical_and"),
     "abs": absolute, "absolute": absolute, "angle": angle, "conj": conjugate, "conjugate": conjugate,
-    "real": lambda cx, x: halves(x)[0], "imag": lambda cx, x: halves(x)[1], "square": _square,
+    "real": lambda cx, x: part_of(x, 0), "imag": lambda cx, x: part_of(x, 1), "square": _square,
     "add": _operator("+"), "subtract": _operator("-"), "multiply": _operator("*"), "divide": _operator("/"),
-    "true_divide": _operator("/"), "power": complex_power, "positive": lambda cx, x: x,
+    "true_divide": _operator("/"), "power": complex_power, "positive": lambda cx, x: complex_unary(cx, "+", x),
     "negative": lambda cx, x: mapped(cx, halves(x), _negated),
     "shape": lambda cx, x: call_builtin(cx, "numpy.shape", [halves(x)[0]], {}),
     "size": lambda cx, x: call_builtin(cx, "numpy.size", [halves(x)[0]], {}),
@@ -383,7 +409,14 @@ def _rect(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 
 def _packed(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """What an entry returns: complex arrays as one array of pairs, as NumPy keeps them."""
+    """A complex array as one new array of pairs, as LAPACK takes it."""
+    joined = _interleaved(cx, *halves(arguments[0]))
+    assert isinstance(joined.type, Array)
+    return AV(PackedComplex(joined.type), joined.values)
+
+
+def _returned(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """What an entry returns: complex arrays as NumPy keeps them."""
     return packed(cx, arguments[0])
 
 
@@ -393,7 +426,7 @@ def packed(cx: Frame, av: AV) -> AV:
         return av
     match av.type:
         case Complex():
-            return _interleaved(cx, av)
+            return _whole(cx, av)
         case Union():
             return dispatch(cx, [av], lambda cx, operands: packed(cx, operands[0]))
     items = [packed(cx, item) for item in items_of(av)]
@@ -413,9 +446,22 @@ def _has_array(type_: Type) -> bool:
     return any(map(_has_array, getattr(type_, "items", ())))
 
 
-def _interleaved(cx: Frame, av: AV) -> AV:
-    """Both parts side by side, by one pass."""
+def _whole(cx: Frame, av: AV) -> AV:
+    """A complex array that is returned: that of an argument which it lies in, else a new one."""
     real, imag = halves(av)
+    assert isinstance(real.type, Array)
+    if real.type.contiguous and real.type.rank:  # the parts of an argument have gaps
+        joined = _interleaved(cx, real, imag)
+        assert isinstance(joined.type, Array)
+        return AV(PackedComplex(joined.type), joined.values)
+    sizes, beside = [cx.e.integer(0)] * (real.type.rank + 1), cx.e("array_beside", real.value, imag.value)
+    made = cx.choose(beside, lambda: [empty(cx, sizes, real.type.dtype)], lambda: [_interleaved(cx, real, imag)])  # type: ignore[union-attr]
+    assert isinstance(made[0].type, Array)
+    return AV(PackedComplex(made[0].type, real.type), (*made[0].values, beside, *real.values))
+
+
+def _interleaved(cx: Frame, real: AV, imag: AV) -> AV:
+    """Both parts side by side, by one pass."""
     assert isinstance(real.type, Array)
     e, rank, sizes = cx.e, real.type.rank, array_sizes(cx, real)
     joined = empty(cx, [*sizes, e.integer(2)], real.type.dtype)
@@ -424,9 +470,7 @@ def _interleaved(cx: Frame, av: AV) -> AV:
     attrs: dict[str, object] = {"rank": rank, "outputs": ("set", "set"), "targets": 2}
     operands = [*sizes, real.value, imag.value, *places]
     e.append(get("elementwise"), operands, attrs=attrs, blocks=[Block(params, [], params)], types=())
-    joined = ordered_as(joined, [real, imag])
-    assert isinstance(joined.type, Array)
-    return AV(PackedComplex(joined.type), joined.values)
+    return ordered_as(joined, [real, imag])
 
 
 def _of_real(name: str, function: Callable[[Frame, AV], AV]) -> Handler:
@@ -444,16 +488,22 @@ def _angle_of_real(cx: Frame, x: AV) -> AV:
     return angle(cx, complex_of(x, imaginary(cx, x)))
 
 
+def _imaginary_of_real(cx: Frame, x: AV) -> AV:
+    """Zeros, of an array in one that cannot be written."""
+    return attribute(cx, x, "imag") if isinstance(x.type, Array) else imaginary(cx, x)
+
+
 _REAL: dict[str, Callable[[Frame, AV], AV]] = {
-    "real": lambda cx, x: x, "imag": imaginary, "conj": lambda cx, x: x, "conjugate": lambda cx, x: x,
-    "angle": _angle_of_real,
+    "real": lambda cx, x: x, "imag": _imaginary_of_real, "angle": _angle_of_real,
 }  # fmt: skip
 
 INTERCEPT.append(_intercept)
 HANDLERS.update({f"numpy.{name}": _of_real(f"numpy.{name}", function) for name, function in _REAL.items()})
+HANDLERS.update({f"ndarray.{name}": _of_real(name, lambda cx, x: x) for name in ("conj", "conjugate")})  # itself
 HANDLERS.update({
     "builtins.complex": _constructor(DType.F64, weak=True), "numpy.complex128": _constructor(DType.F64, weak=False),
     "numpy.complex64": _constructor(DType.F32, weak=False), "cmath.phase": _phase, "cmath.polar": _polar,
     "cmath.rect": _rect, **{f"cmath.{name}": _cmath(name) for name in PYTHON_NAMES}, "pullback.packed": _packed,
+    "pullback.returned": _returned,
     "pullback.joined": lambda cx, arguments, keywords: complex_of(*arguments),
 })  # fmt: skip

@@ -27,11 +27,13 @@ OWN = frozenset(f"numpy.{name}" for name in (
     "ndim", "piecewise", "real_if_close",
 ))  # fmt: skip
 
-NUMERIC_KEYWORDS = frozenset({"constant_values", "default", "end_values", "val", "values", "vals", "v", "choicelist"})
+NUMERIC_KEYWORDS = frozenset({"constant_values", "default", "end_values", "val", "values", "vals", "v", "choicelist",
+                              "prepend", "append"})  # fmt: skip
 
 EACH = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "meshgrid")  # give one result for each argument
 _POSITIONS = {
-    "append": (0, 1), "choose": (1,), "compress": (1,), "extract": (1,), "fill_diagonal": (0, 1), "insert": (0, 2),
+    "append": (0, 1), "choose": (1,), "compress": (1,), "diff": (0, 3, 4), "extract": (1,), "fill_diagonal": (0, 1),
+    "insert": (0, 2),
     "linspace": (0, 1), "place": (0, 2), "put": (0, 2), "put_along_axis": (0, 2), "putmask": (0, 2), "select": (1, 2),
     "where": (1, 2),
 }  # fmt: skip

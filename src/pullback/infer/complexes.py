@@ -9,6 +9,7 @@ A real operand stays real: x * (c + di) is (x*c, x*d), as in Python from 3.14 on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pullback.infer.elementwise import elementwise, elementwise_pair
 from pullback.infer.engine import Frame
@@ -35,6 +36,7 @@ __all__ = [
     "imaginary",
     "mapped",
     "pair_of",
+    "part_of",
     "quotient",
     "scalar_kind",
     "single",
@@ -51,6 +53,12 @@ def halves(av: AV) -> tuple[AV, AV]:
     assert isinstance(av.type, Complex)
     half = len(av.values) // 2
     return AV(av.type.real, av.values[:half]), AV(av.type.imag, av.values[half:])
+
+
+def part_of(av: AV, which: int) -> AV:
+    """The real (0) or imaginary (1) part as Python sees it: of an array a view, with gaps for the other part."""
+    part = halves(av)[which]
+    return AV(replace(part.type, gaps=1), part.values) if isinstance(part.type, Array) else part
 
 
 def complex_of(real: AV, imag: AV) -> AV:
@@ -281,8 +289,8 @@ def _polar_power(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
 
 def complex_unary(cx: Frame, operator: str, x: AV) -> AV:
     """-x or +x"""
-    if operator == "+":
-        return x
+    if operator == "+":  # of an array a new one
+        return mapped(cx, halves(x), lambda e, p: (_some(p[0]), _some(p[1])))
     if operator == "-":
         return mapped(cx, halves(x), lambda e, p: (e("neg", _some(p[0])), e("neg", _some(p[1]))))
     raise cx.type_error(f"bad operand type for unary {operator}: 'complex'", "complex numbers have no bits")

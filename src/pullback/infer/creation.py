@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pullback.infer import lists
@@ -11,7 +11,7 @@ from pullback.infer.arithmetic import DIVISION
 from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.dtypes import element_dtype, numpy_dtype
-from pullback.infer.elementwise import array_sizes, elementwise, made_like, require_room
+from pullback.infer.elementwise import array_sizes, elementwise, made_like, ordered_as, require_room
 from pullback.infer.engine import Frame
 from pullback.infer.filling import copy, element, fill
 from pullback.infer.lattice import WEAK_INT, known_ones
@@ -93,13 +93,14 @@ def _made(name: str, number: float | None) -> Handler:
     """np.zeros, np.ones, np.empty."""
 
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        found = arguments_of(cx, name, ("shape", "dtype"), given, keywords)
+        found = arguments_of(cx, name, ("shape", "dtype", "order"), given, keywords)
         if "shape" not in found:
             raise cx.type_error(f"{name}() missing required argument 'shape'")
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             dtype = dtype_of(cx, found.get("dtype"))
-            return _numbered(cx, sizes_of(cx, operands[0], dtype), dtype, number)
+            sizes = sizes_of(cx, operands[0], dtype)
+            return _laid_out(cx, sizes, _order_of(cx, found, "C"), lambda sizes: _numbered(cx, sizes, dtype, number))
 
         return dispatch(cx, [found["shape"]], rule)
 
@@ -118,16 +119,44 @@ def _made_like(name: str, number: float | None) -> Handler:
     """np.zeros_like, np.ones_like, np.empty_like."""
 
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        found = arguments_of(cx, name, ("a", "dtype"), given, keywords)
+        found = arguments_of(cx, name, ("a", "dtype", "order", "subok", "shape"), given, keywords)
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             model = array_like(cx, operands[0])
             dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
-            return made_like(cx, model, lambda sizes: _numbered(cx, sizes, dtype, number))
+            return _like(cx, model, found, dtype, lambda sizes: _numbered(cx, sizes, dtype, number))
 
         return dispatch(cx, [found["a"]], rule)
 
     return handler
+
+
+def _order_of(cx: Frame, found: Mapping[str, AV], usual: str) -> str:
+    """The order of the elements that is asked for."""
+    if "order" not in found:
+        return usual
+    order = getattr(found["order"].type, "value", None)
+    if order not in ("C", "F", "A", "K"):
+        raise cx.error("order must be one of 'C', 'F', 'A', or 'K'", show(found["order"].type))
+    return str(order)
+
+
+def _laid_out(cx: Frame, sizes: Sequence[Value], order: str, make: Callable[[Sequence[Value]], AV]) -> AV:
+    """A fresh array row after row, or column after column; `make` gives one row after row."""
+    return view_reversed(cx, make(sizes[::-1])) if order == "F" and len(sizes) > 1 else make(sizes)
+
+
+def _like(
+    cx: Frame, model: AV, found: Mapping[str, AV], dtype: DType, make: Callable[[Sequence[Value]], AV]
+) -> AV:  # fmt: skip
+    """A fresh array like a model: of its shape, if no other is given, and in its order."""
+    order = _order_of(cx, found, "K")
+    if "shape" not in found or isinstance(found["shape"].type, NoneType):
+        return made_like(cx, model, make) if order in ("K", "A") else _laid_out(cx, array_sizes(cx, model), order, make)
+    sizes = sizes_of(cx, found["shape"], dtype)
+    made = _laid_out(cx, sizes, order, make)
+    assert isinstance(model.type, Array)
+    return ordered_as(made, [model]) if order in ("K", "A") and len(sizes) == model.type.rank else made
 
 
 def array_like(cx: Frame, av: AV) -> AV:
@@ -141,25 +170,31 @@ def _dtype(av: AV) -> DType:
 
 
 def _full(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.full", ("shape", "fill_value", "dtype"), given, keywords)
+    found = arguments_of(cx, "numpy.full", ("shape", "fill_value", "dtype", "order"), given, keywords)
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         value = as_number(cx, operands[1])
         value = value if isinstance(value.type, Number) else array_like(cx, value)
         assert isinstance(value.type, Number | Array)
         dtype = dtype_of(cx, found.get("dtype"), value.type.dtype)
-        return _filled(cx, sizes_of(cx, operands[0], dtype), dtype, value)
+        sizes = sizes_of(cx, operands[0], dtype)
+        if isinstance(value.type, Array):  # its axes are those of the result
+            return _filled(cx, sizes, dtype, value)
+        return _laid_out(cx, sizes, _order_of(cx, found, "C"), lambda sizes: _filled(cx, sizes, dtype, value))
 
     return dispatch(cx, [found["shape"], found["fill_value"]], rule)
 
 
 def _full_like(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    found = arguments_of(cx, "numpy.full_like", ("a", "fill_value", "dtype"), given, keywords)
+    names = ("a", "fill_value", "dtype", "order", "subok", "shape")
+    found = arguments_of(cx, "numpy.full_like", names, given, keywords)
     model = array_like(cx, found["a"])
     dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
     return dispatch(
         cx, [found["fill_value"]],
-        lambda cx, operands: made_like(cx, model, lambda sizes: _filled(cx, sizes, dtype, as_number(cx, operands[0]))),
+        lambda cx, operands: _like(
+            cx, model, found, dtype, lambda sizes: _filled(cx, sizes, dtype, as_number(cx, operands[0]))
+        ),
     )  # fmt: skip
 
 

@@ -187,6 +187,9 @@ def elementwise_pair(
     """Two fresh arrays by one pass over the operands: a rule with two results."""
     arrays = [av for av in operands if isinstance(av.type, Array)]
     shape = broadcast(cx, arrays)
+    sizes, order = [extent.size for extent in shape], _order(arrays, len(shape))
+    if order is _Order.COLUMNS:
+        sizes, operands = sizes[::-1], [_swapped(cx, av) for av in operands]
     block, inputs = Block(), list[Value]()
     with cx.into(block):
         pair = rule(cx, [_item(cx, av, block, inputs) for av in operands])
@@ -194,9 +197,7 @@ def elementwise_pair(
     outputs = ("new", "new")
     machine = elementwise_types(len(shape), outputs, [v.type for v in block.results])
     attrs: dict[str, object] = {"rank": len(shape), "outputs": outputs, "targets": 0}
-    sizes = [extent.size for extent in shape]
     op = cx.e.append(get("elementwise"), [*sizes, *inputs], attrs=attrs, blocks=[block], types=machine)
-    order = _Order.ROWS if _order(arrays, len(shape)) is _Order.ROWS else _Order.UNKNOWN
     ones = known_ones([extent.one for extent in shape])
     return _fresh(cx, op.results[0], ones, order), _fresh(cx, op.results[1], ones, order)
 

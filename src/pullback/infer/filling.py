@@ -107,16 +107,27 @@ def copy(cx: Frame, value: AV, *, rows: bool = False) -> AV:
 
 
 def shaped(
-    cx: Frame, value: AV, sizes: Sequence[Value], ones: Sequence[bool | None] = (), *, whole: bool = False
+    cx: Frame, value: AV, sizes: Sequence[Value], ones: Sequence[bool | None] = (), *, whole: bool = False,
+    parts: Sequence[AV] = (),
 ) -> AV:
-    """As many elements in another shape: a view where NumPy gives one (`whole`: where it is contiguous), or a copy."""
+    """As many elements in another shape: a view where NumPy gives one (`whole`: where it is contiguous), or a copy.
+
+    parts: the real and the imaginary part of complex numbers, one of which the value is.
+    """  # fmt: skip
     type_ = value.type
     assert isinstance(type_, Array)
-    if type_.contiguous and not type_.foreign:
+    apart, unknown = whole and type_.gaps == 1, type_.foreign or type_.gaps == 2
+    if type_.contiguous and not unknown and not apart:
         return array_of(cx.e("view_reshape", value.value, *sizes), type_, ones)
-    taken = cx.e("reshape", value.value, *sizes, whole=whole, foreign=type_.foreign, readonly=type_.readonly)
+    attrs: dict[str, object] = {"whole": whole, "foreign": unknown, "readonly": type_.readonly}
+    if apart:
+        attrs["gaps"] = True
+    if parts:
+        attrs["part"] = int(parts[0].value is not value.value)
+    taken = cx.e("reshape", value.value, *sizes, *(part.value for part in parts), **attrs)
     readonly, foreign = type_.readonly and type_.contiguous, type_.foreign and not whole
-    return array_of(taken, replace(type_, readonly=readonly, columns=False, foreign=foreign), ones)
+    model = replace(type_, readonly=readonly, columns=False, foreign=foreign, gaps=0 if whole else type_.gaps)
+    return array_of(taken, model, ones)
 
 
 def _made_since(cx: Frame, value: Value, target: Value) -> bool:

@@ -66,7 +66,8 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
             if fancy_parts(parts):
                 return take(cx, subject, parts)
             found = indexed(cx, subject, parts)
-            return copy(cx, found) if isinstance(found.type, Array) and holds_scalar_arrays(index) else found
+            copied = subject.type.flat or holds_scalar_arrays(index)
+            return copy(cx, found) if isinstance(found.type, Array) and copied else found
         case Record():
             return record_item(cx, subject, AV(index.type, index.values, literal))
         case Ref() if (own := special(cx, "__getitem__", subject, AV(index.type, index.values, literal))) is not None:

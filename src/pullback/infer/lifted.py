@@ -27,7 +27,7 @@ __all__ = ["Lifted"]
 # What J knows of arrays with shadows (`ad.arrays`).
 ARRAYS = VIEWS | {
     "array_size", "array_get", "array_swap", "array_inc", "array_zeros", "array_empty", "array_overlap", "array_same",
-    "array_contiguous", "array_fits", "elementwise", "matmul", "matmul_inc",
+    "array_contiguous", "array_fits", "array_beside", "elementwise", "matmul", "matmul_inc",
 }  # fmt: skip
 
 
@@ -132,17 +132,21 @@ class Lifted:
     def reshape(self, builder: Builder, op: Op) -> None:
         """A view where NumPy gives one, which shows when it runs (`passes.reshapes`); else a copy."""
         array, *sizes = op.operands
-        whole = bool(op.attrs["whole"])
+        whole, parts = bool(op.attrs["whole"]), [array]
+        if "part" in op.attrs:
+            parts, sizes = sizes[-2:], sizes[:-2]
 
         def prim(inner: Builder, name: str, operands: Sequence[Value], result: Machine, **attrs: object) -> Value:
             made = Op(get(name), operands, [Value(result)], attrs, [], op.span)
             self.values[made.result] = lift(inner, made, self.values)[0]
             return made.result
 
-        fits = prim(builder, "array_contiguous" if whole else "array_fits", [array, *([] if whole else sizes)], BOOL)
+        asked = parts if whole else [array, *sizes]
+        fits = prim(builder, "array_contiguous" if whole else "array_fits", asked, BOOL)
+        whole = whole and len(parts) == 1
         result = array_type(op.result)
         then, other = Builder(Block(), op.span), Builder(Block(), op.span)
-        view = prim(then, "view_reshape", op.operands, result, given="whole" if whole else "fits")
+        view = prim(then, "view_reshape", [array, *sizes], result, given="whole" if whole else "fits")
         own = array_type(array)
         lengths = [prim(other, "array_size", [array], I64, axis=axis) for axis in range(own.rank)]
         param, fresh = Value(Scalar(own.dtype)), ArrayRef(own.dtype, own.rank, True)

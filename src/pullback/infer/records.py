@@ -105,8 +105,25 @@ def field_number(cx: Frame, kind: Record, name: str) -> int:
 
 def field(cx: Frame, subject: AV, number: int) -> AV:
     """A field: of a record the number that it holds now, otherwise a view."""
-    found = items_of(subject)[number]
-    return number_at(cx, found) if record_kind(subject).single else found
+    found, kind = items_of(subject)[number], record_kind(subject)
+    if kind.single:
+        return number_at(cx, found)
+    whole = kind.layout
+    assert isinstance(whole, np.dtype)
+    own = whole[number]
+    return _with_gaps(found, 1 if own.itemsize < whole.itemsize and not own.shape else 2)
+
+
+def _with_gaps(item: AV, gaps: int) -> AV:
+    """A field, between whose elements other fields lie; those of fields that are arrays lie in groups."""
+    if isinstance(item.type, Record):
+        return item  # its fields will have them
+
+    def rule(leaf: AV) -> AV:
+        assert isinstance(leaf.type, Array)
+        return AV(replace(leaf.type, gaps=gaps), leaf.values)
+
+    return mapped(item, rule, 0)
 
 
 def fields(cx: Frame, subject: AV) -> list[AV]:

@@ -39,7 +39,8 @@ def array_of(
     rows = gaps and (model.columns and table if turned else model.row_major)
     columns = gaps and table and (model.row_major if turned else model.columns)
     known = known_ones(ones)
-    found = Array(type_.dtype, type_.rank, type_.contiguous, model.readonly, known, rows, columns, model.foreign)
+    found = Array(type_.dtype, type_.rank, type_.contiguous, model.readonly, known, rows, columns, model.foreign,
+                  model.gaps)  # fmt: skip
     return AV(found, (value,))
 
 
@@ -182,7 +183,8 @@ def view(cx: Frame, subject: AV, parts: Sequence[AV]) -> AV:
                 size = cx.e("array_size", value, axis=axis)
                 value = cx.e("view_index", value, _axis_index(cx, part, size, source), axis=axis)
                 source += 1
-    return array_of(value, subject.type, [*ones, *subject.type.ones[source:]])
+    rest = [subject.type.is_one(axis) for axis in range(source, subject.type.rank)]
+    return array_of(value, subject.type, [*ones, *rest])
 
 
 def _is_full(part: AV) -> bool:

@@ -24,7 +24,8 @@ __all__ = ["Carrier", "Exit", "Survey", "Token"]
 # Operand positions that may hold a reference without keeping it; None: all.
 _BORROWING: dict[str, frozenset[int] | None] = {
     "array_size": None, "array_get": None, "array_inc": None, "array_swap": None, "array_same": None,
-    "array_overlap": None, "array_contiguous": None, "array_fits": None, "elementwise": None, "matmul": None,
+    "array_overlap": None, "array_contiguous": None, "array_fits": None, "array_beside": None, "elementwise": None,
+    "matmul": None,
     "lapack": None, "matmul_inc": None, "let_go": None, "buffer_get": None, "buffer_inc": None,
     "buffer_put": frozenset({0}),
 }  # fmt: skip

@@ -122,19 +122,29 @@ class _Judge:
         left = [*function.body.results, *(v for op in self.ops if op.name in _KEEPING for v in op.operands)]
         self.outside = set(function.body.params)
         self.outside.update(origin for v in left if is_reference(v.type) for origin in aliases.origins(v))
+        self.reshapes = [(op, [frozenset(aliases.origins(v)) for v in (op.operands[0], op.result)])
+                         for op in ops if op.name == "reshape"]  # fmt: skip
 
     def verdict(self, op: Op, followed: bool) -> _Verdict:
         """The verdict on a reshape; `followed`: the function is differentiated."""
-        source, result = self.side(op.operands[0]), self.side(op.result)
+        source, result = self.side(op.operands[0], op), self.side(op.result, op)
         both = source.escapes and result.escapes and not op.attrs.get("spread")
         told = both or self.seen(op, source, result) or self.seen(op, result, source)
         if not told:
             return _Verdict.SETTLED
-        strided = any(isinstance(v.type, ArrayRef) and not v.type.contiguous for v in source.origins)
+        own = self.aliases.origins(op.operands[0])  # what other reshapes give is judged there
+        strided = any(isinstance(v.type, ArrayRef) and not v.type.contiguous for v in own)
         return _Verdict.UNFOLLOWED if followed and strided else _Verdict.OPEN
 
-    def side(self, value: Value) -> _Side:
+    def side(self, value: Value, judged: Op) -> _Side:
+        """What the value may share memory with but for the reshape that is judged: other reshapes may be views."""
         origins = frozenset(self.aliases.origins(value))
+        while True:
+            near = [ends for op, ends in self.reshapes if op is not judged
+                    and sum(map(origins.isdisjoint, ends)) == 1]  # fmt: skip
+            if not near:
+                break
+            origins = origins.union(*(end for ends in near for end in ends))
         uses = tuple(op for op in self.ops if self.mean(_mentioned(op), origins))
         return _Side(origins, uses, not origins.isdisjoint(self.outside))
 
@@ -199,7 +209,7 @@ def _rewrite(block: Block, verdicts: list[_Verdict]) -> None:
             if op.attrs.get("flat"):
                 _settled(e, op)
             else:
-                e.block.ops.append(_copying(op.operands[0], op.operands[1:], op.result, op.span))
+                e.block.ops.append(_copying(op.operands[0], _sizes(op), op.result, op.span))
         elif verdict is _Verdict.SETTLED:
             _settled(e, op)
         elif op.attrs["foreign"]:
@@ -212,25 +222,43 @@ def _rewrite(block: Block, verdicts: list[_Verdict]) -> None:
 
 def _settled(e: Emitter, op: Op) -> None:
     """A view of a contiguous array, else a copy."""
-    array, *sizes = op.operands
+    array, sizes = op.operands[0], _sizes(op)
     _result(e, op, array if _type(array).contiguous else _copied(e, array), sizes)
 
 
-def _result(e: Emitter, op: Op, array: Value, sizes: list[Value]) -> None:
-    """Let the op be the last view of the array, which is contiguous."""
+def _sizes(op: Op) -> list[Value]:
+    """The new sizes; behind them stand both parts of complex numbers, if it is a part of such that is reshaped."""
+    return op.operands[1:-2] if "part" in op.attrs else op.operands[1:]
+
+
+def _at_most_one(e: Emitter, sizes: Sequence[Value]) -> Value:
+    """Has an array of these sizes one element at most: that is contiguous whatever lies behind it."""
+    total = e.integer(1)
+    for size in sizes:
+        total = e("mul", total, size)
+    return e("le", total, e.integer(1))
+
+
+def _result(e: Emitter, op: Op, array: Value, sizes: list[Value], result: Value | None = None) -> None:
+    """Let the result of the op, or another one, be the last view of the array, which is contiguous."""
     if not _type(op.result).contiguous:
         array, sizes = e("view_reshape", array, *sizes), []
     name = "view_reshape" if _type(op.result).contiguous else "view_relax"
-    e.block.ops.append(Op(get(name), [array, *sizes], op.results, span=op.span))
+    e.block.ops.append(Op(get(name), [array, *sizes], op.results if result is None else [result], span=op.span))
 
 
 def _open(e: Emitter, op: Op) -> None:
-    array, *sizes = op.operands
+    array, sizes = op.operands[0], _sizes(op)
     whole = bool(op.attrs["whole"])
-    if _type(array).contiguous:
+    if _type(array).contiguous and "gaps" not in op.attrs:
         _result(e, op, array, sizes)
         return
-    shares = e("array_contiguous", array) if whole else e("array_fits", array, *sizes)
+    parts = op.operands[-2:] if "part" in op.attrs else [array]
+    if "gaps" in op.attrs:
+        shares, whole = _at_most_one(e, sizes), False
+    else:
+        shares = e("array_contiguous", *parts) if whole else e("array_fits", array, *sizes)
+    whole = whole and len(parts) == 1  # the strides of a part are those of the numbers
     if op.attrs["readonly"]:
         apart = e("not_", shares)
         attrs: dict[str, object] = {"exception": "ValueError", "message": "assignment destination is read-only"}
@@ -238,10 +266,10 @@ def _open(e: Emitter, op: Op) -> None:
         _settled(e, op)
         return
     then, other = Emitter(Block(), op.span), Emitter(Block(), op.span)
-    then.block.results = [then("view_reshape", array, *sizes, given="whole" if whole else "fits")]
-    copy = Op(op.prim, op.operands, [Value(op.result.type)], op.attrs, span=op.span)
-    _settled(other, copy)
-    other.block.results = [copy.result]
+    view = then("view_reshape", array, *sizes, given="whole" if whole or _type(op.result).contiguous else "fits")
+    then.block.results = [view]
+    _result(other, op, _copied(other, array), sizes, copy := Value(op.result.type))
+    other.block.results = [copy]
     e.block.ops.append(Op(get("if"), [shares], op.results, blocks=[then.block, other.block], span=op.span))
 
 

@@ -25,7 +25,7 @@ __all__ = ["run"]
 _MAKERS = frozenset({"array_empty", "array_zeros", "elementwise", "matmul"})
 _BORROWERS = VIEWS | {
     "array_size", "array_get", "array_inc", "array_swap", "array_same", "array_overlap", "array_contiguous",
-    "array_fits", "elementwise", "matmul", "matmul_inc",
+    "array_fits", "array_beside", "elementwise", "matmul", "matmul_inc",
 }  # fmt: skip
 _KEPT = 1 << 60
 

@@ -34,7 +34,7 @@ __all__ = ["run"]
 
 _READERS = frozenset({
     "array_get", "array_inc", "array_swap", "array_size", "elementwise", "matmul", "matmul_inc", "array_overlap",
-    "array_same", "array_contiguous", "array_fits",
+    "array_same", "array_contiguous", "array_fits", "array_beside",
 })  # fmt: skip
 _WRITERS = frozenset({"array_inc", "array_swap", "matmul_inc"})
 _APART = ("parallel", "threads")  # trips of these may run at the same time

@@ -13,14 +13,18 @@
                                                    along an axis; unit=True: the step is the constant 1
     v = view_reshape{given}(a, n, ...)             the same elements of a contiguous array under another shape; given:
                                                    "whole" of one that `array_contiguous`, "fits" that `array_fits`
-    p = array_contiguous(a)                        bool: is it contiguous, whatever its type says
+    p = array_contiguous(a)                        bool: is it contiguous, whatever its type says; (a, b), the parts of
+                                                   complex numbers: are these, each part beside the other or apart
     p = array_fits(a, n, ...)                      bool: do strides exist with which it has this shape
     v = reshape{whole, foreign, readonly}(a, n, ...)   what NumPy's reshape gives: a view where there can be one (whole:
                                                    where it is contiguous), a copy elsewhere; with the attribute spread
-                                                   a copy broadcast to the sizes; see `passes.reshapes`
+                                                   a copy broadcast to the sizes; with part=0 or 1 it is that part of
+                                                   complex numbers, whose parts are the last two operands; see
+                                                   `passes.reshapes`
     v = view_diagonal(a)                           the main diagonal of the last two axes, as the last axis
     v = view_relax(a)                              the same array, its type no longer says that it is contiguous
     p = array_overlap(a, b)                        bool: may they share memory; `ranges`: do their addresses meet
+    p = array_beside(a, b)                         bool: does each element of b lie right behind its counterpart in a
     p = array_same(a, b)                           bool: do they share their first element's address
 
     r... = elementwise{rank, outputs, targets}(size_0..size_{rank-1}, inputs..., targets...) { block }
@@ -128,6 +132,13 @@ def _reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     return (ArrayRef(array.dtype, len(operands) - 1, array.contiguous or bool(attrs.get("whole"))),)
 
 
+def _reshape_part(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
+    """One part of complex numbers may have strides of its own where the numbers are contiguous."""
+    if "part" not in attrs:
+        return _reshape(operands, attrs)
+    return _reshape(operands[:-2], {})
+
+
 def _view_reshape(operands: Sequence[Machine], attrs: Attrs) -> tuple[Machine, ...]:
     array, given = _array(operands[0]), attrs.get("given")
     if not array.contiguous and given is None:
@@ -210,12 +221,13 @@ PRIMS = tuple(
         Prim(name="view_reshape", doc="another shape", infer=_view_reshape, derivative=_STRUCTURAL),
         Prim(name="view_diagonal", doc="the main diagonal", infer=_view_diagonal, derivative=_STRUCTURAL),
         Prim(name="view_relax", doc="forget contiguity", infer=_view_relax, derivative=_STRUCTURAL),
-        Prim(name="reshape", doc="another shape, by a view or a copy", infer=_reshape, derivative=_STRUCTURAL,
+        Prim(name="reshape", doc="another shape, by a view or a copy", infer=_reshape_part, derivative=_STRUCTURAL,
              effects=_READ_ALLOCATE),
         Prim(name="array_contiguous", doc="is contiguous", infer=_same),
         Prim(name="array_fits", doc="can have this shape", infer=_fits),
         Prim(name="array_overlap", doc="may they share memory", infer=_same),
         Prim(name="array_same", doc="same first address", infer=_same),
+        Prim(name="array_beside", doc="element by element right behind the other", infer=_same),
         Prim(name="elementwise", doc="one pass over an index space", infer=_stated, derivative=_STRUCTURAL,
              effects=frozenset({"read", "write", "allocate"})),
         Prim(name="matmul", doc="a @ b", infer=_matmul, derivative=_STRUCTURAL, effects=_READ_ALLOCATE),

@@ -50,7 +50,7 @@ def _row(
     def partials(e: Emitter, op: Op) -> Sequence[Slope]:
         return rule(e, op.operands, op.result)
 
-    arguments = ", ".join(("x", "a, x", "a, b, x")[arity - 1 : arity])
+    arguments = ", ".join(("x", "a, x", "a, b, x", "a, b, c, x")[arity - 1 : arity])
     shown = _public((name,) if public is None else public)
     return Prim(
         name=name, doc=doc or f"{name}({arguments})", infer=same(FLOATS, arity), impl=impl or _by_scipy(name),
@@ -306,4 +306,65 @@ BESSEL = (
     _row("expi", 1, lambda e, x, y: _strong(_exponential_over(e, x[0], 1.0)), samples="positive"),
 )  # fmt: skip
 
-PRIMS = tuple(register(p) for p in (*NORMAL, *LOGISTIC, *GAMMA, *BESSEL))
+# ---------------------------------------------------------------------- elliptic integrals, hypergeometric functions
+
+
+def _hypergeometric(e: Emitter, x: Sequence[Value], y: Value) -> Sequence[Slope]:
+    """a b / c times the function whose parameters are greater by 1."""
+    a, b, c, t = x
+    above = e("hyp2f1", *(_shifted(e, v, 1.0) for v in (a, b, c)), t)
+    return (ORDER, ORDER, ORDER, *_strong(e("mul", e("div", e("mul", a, b), c), above)))
+
+
+def _confluent(e: Emitter, x: Sequence[Value], y: Value) -> Sequence[Slope]:
+    a, b, t = x
+    above = e("hyp1f1", _shifted(e, a, 1.0), _shifted(e, b, 1.0), t)
+    return (ORDER, ORDER, *_strong(e("mul", e("div", a, b), above)))
+
+
+def _by_series(e: Emitter, m: Value, parameters: tuple[float, float, float], factor: float) -> Value:
+    return _times(e, factor, e("hyp2f1", *(e.like(p, m) for p in parameters), m))
+
+
+def _ellipk(e: Emitter, m: Value) -> Value:
+    """K is pi/2 2F1(1/2, 1/2; 1; m)."""
+    return _by_series(e, m, (1.5, 1.5, 2.0), math.pi / 8)
+
+
+def _ellipe(e: Emitter, m: Value) -> Value:
+    """E is pi/2 2F1(-1/2, 1/2; 1; m)."""
+    return _by_series(e, m, (0.5, 1.5, 2.0), -math.pi / 8)
+
+
+def _ellipkm1(e: Emitter, p: Value, k: Value) -> Value:
+    """Of K(1 - p): near p = 0, where 1 - p loses digits, (K - E/p) / (2 (1 - p)), elsewhere by the series."""
+    one, half = e.like(1.0, p), e.like(0.5, p)
+    near = e("lt", p, half)
+    low, rest = e("select", near, p, half), e("select", near, half, e("sub", one, p))
+    quotient = e("div", e("sub", k, e("div", e("ellipe", e("sub", one, low)), low)), _times(e, 2.0, e("sub", one, low)))
+    return e("select", near, quotient, e("neg", _ellipk(e, rest)))
+
+
+def _spence(e: Emitter, z: Value) -> Value:
+    """log(z) / (1 - z), which is -1 at 1."""
+    one = e.like(1.0, z)
+    gap = e("sub", z, one)
+    small = e("lt", e("abs", gap), e.like(1e-3, z))
+    t = e("select", small, gap, e.like(0.0, z))
+    series = e.like(0.0, z)
+    for k in range(7, 0, -1):  # -log(1 + t) / t
+        series = e("add", e.like((-1.0) ** k / k, z), e("mul", t, series))
+    apart = e("select", small, e.like(2.0, z), z)
+    return e("select", small, series, e("div", e("log", apart), e("sub", one, apart)))
+
+
+ELLIPTIC = (
+    _row("ellipk", 1, lambda e, x, y: _strong(_ellipk(e, x[0])), samples="fraction"),
+    _row("ellipe", 1, lambda e, x, y: _strong(_ellipe(e, x[0])), samples="fraction"),
+    _row("ellipkm1", 1, lambda e, x, y: _strong(_ellipkm1(e, x[0], y)), samples="fraction"),
+    _row("hyp2f1", 4, _hypergeometric, public=(), samples="fraction", doc="hyp2f1(a, b, c, z)"),
+    _row("hyp1f1", 3, _confluent, samples="fraction"),
+    _row("spence", 1, lambda e, x, y: _strong(_spence(e, x[0])), samples="positive"),
+)  # fmt: skip
+
+PRIMS = tuple(register(p) for p in (*NORMAL, *LOGISTIC, *GAMMA, *BESSEL, *ELLIPTIC))

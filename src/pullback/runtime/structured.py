@@ -116,17 +116,19 @@ def unsupported(dtype: Any) -> str:
     return ""
 
 
-def record_type(dtype: Any, rank: int, ones: tuple[bool | None, ...] = (), *, readonly: bool = False) -> Record:
-    """The type of a structured array of a dtype that is known."""
+def record_type(
+    dtype: Any, rank: int, ones: tuple[bool | None, ...] = (), *, readonly: bool = False, rows: bool = False
+) -> Record:  # fmt: skip
+    """The type of a structured array of a dtype that is known; `rows`: it is contiguous."""
     items: list[Type] = []
     for name in dtype.names:
         base, shape = _base(dtype.fields[name][0])
         known = (*(ones or (None,) * rank), *(size == 1 for size in shape)) if ones or shape else ()
         axes = rank + len(shape)
         if base.names:
-            items.append(record_type(base, axes, known, readonly=readonly))
+            items.append(record_type(base, axes, known, readonly=readonly, rows=rows))
             continue
-        part = Array(_ELEMENTS.get(base) or _PARTS[base], axes, False, readonly, known)
+        part = Array(_ELEMENTS.get(base) or _PARTS[base], axes, False, readonly, known, rows=rows)
         items.append(Complex(part, part) if base in _PARTS else part)
     return Record(tuple(dtype.names), tuple(items), dtype, rank)
 

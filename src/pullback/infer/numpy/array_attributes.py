@@ -51,13 +51,16 @@ def _matrix_transposed(cx: Frame, av: AV) -> AV:
 
 
 def _flat(cx: Frame, av: AV) -> AV:
-    """Of a contiguous array a view; of others a read-only copy, which no write to the array may tell from a view."""
+    """Of a contiguous array a view, of which slices are copies; of others a read-only copy, which no write to the array
+    may tell from a view."""
     assert isinstance(av.type, Array)
     total = cx.e.integer(1)
     for size in array_sizes(cx, av):
         total = cx.e("mul", total, size)
     if av.type.contiguous and not av.type.foreign:
-        return array_of(cx.e("view_reshape", av.value, total), av.type)
+        view = array_of(cx.e("view_reshape", av.value, total), av.type)
+        assert isinstance(view.type, Array)
+        return AV(replace(view.type, flat=True), view.values)
     attrs: dict[str, object] = {"whole": True, "foreign": False, "readonly": True, "spread": True, "flat": True}
     taken = cx.e("reshape", av.value, total, **attrs)
     return array_of(taken, replace(av.type, readonly=True, rows=False, columns=False, foreign=False))
@@ -82,7 +85,7 @@ GETTERS.update({
 def _strides(cx: Frame, av: AV) -> AV:
     """Of a contiguous array; others have run-time strides that compiled code does not show."""
     assert isinstance(av.type, Array)
-    if not av.type.contiguous or av.type.foreign:
+    if not av.type.contiguous or av.type.foreign or av.type.gaps:
         raise cx.error("the strides of this array are not known", show(av.type), "take np.ascontiguousarray of it")
     step, found = cx.e.integer(av.type.dtype.bytes), list[AV]()
     for size in reversed(array_sizes(cx, av)):

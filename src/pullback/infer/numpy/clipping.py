@@ -12,19 +12,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pullback.infer.arguments import arguments_of
+from pullback.infer.creation import array_like, dtype_of
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.numbers import convert
+from pullback.infer.numbers import as_number, convert
 from pullback.infer.numpy.axes import is_none
 from pullback.infer.numpy.numpy_functions import common, map_numbers
-from pullback.infer.numpy.ufuncs import outs_of, stored_in
+from pullback.infer.numpy.ufuncs import in_dtype, outs_of, stored_in
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV
 from pullback.ir.node import Value
+from pullback.prims.scalar import NUMPY_DTYPES
+from pullback.types import Array, DType, List, Number, Tuple, show
 
 __all__: list[str] = []
 
-_NAMES = ("a", "a_min", "a_max", "out", "where", "casting")
+_NAMES = ("a", "a_min", "a_max", "out", "where", "casting", "dtype")
 _SHORT = {"min": "a_min", "max": "a_max"}
 _UFUNC = np._core.umath.clip  # type: ignore[attr-defined]  # whose casting NumPy checks
 
@@ -38,6 +41,8 @@ def _clip(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     inputs = [found["a"], *(found[name] for name in bounds)]
     options = {name: found[name] for name in ("where", "casting") if not is_none(found, name)}
     outs = outs_of(found.get("out"))
+    if not is_none(found, "dtype"):
+        inputs = [_as_dtype(cx, av, dtype_of(cx, found["dtype"])) for av in inputs]
     if not outs and not options:
         return _clipped(cx, inputs, bounds)
 
@@ -45,6 +50,18 @@ def _clip(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         return stored_in(cx, _UFUNC, _clipped(cx, operands, bounds), operands, outs, options)
 
     return dispatch(cx, inputs, rule)
+
+
+def _as_dtype(cx: Frame, av: AV, dtype: DType) -> AV:
+    """An array or a bound in the dtype that is asked for."""
+    wanted = np.dtype(NUMPY_DTYPES[dtype])
+    av = array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    assert isinstance(av.type, Array | Number)
+    own = np.dtype(NUMPY_DTYPES[av.type.dtype])
+    if not np.can_cast(own, wanted, casting="same_kind"):
+        title = f"Cannot cast ufunc 'clip' input from {own!r} to {wanted!r} with casting rule 'same_kind'"
+        raise cx.error(title, show(av.type), raised=("TypeError", title))
+    return in_dtype(cx, av, wanted)
 
 
 def _clipped(cx: Frame, inputs: Sequence[AV], bounds: Sequence[str]) -> AV:

@@ -268,10 +268,10 @@ def _trace(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         def part(cx: Frame, av: AV) -> AV:
             rest = {key: value for key, value in found.items() if key != "a"}
-            diagonal = call_builtin(cx, "numpy.diagonal", [array_like(cx, av)], rest)
-            return call_builtin(cx, "numpy.sum", [diagonal], {"axis": _minus_one(cx), **dtype})
+            return call_builtin(cx, "numpy.diagonal", [array_like(cx, av)], rest)
 
-        return elementwise_of_parts(cx, operands[0], part)
+        diagonal = elementwise_of_parts(cx, operands[0], part)
+        return call_builtin(cx, "numpy.sum", [diagonal], {"axis": _minus_one(cx), **dtype})
 
     return dispatch(cx, [found["a"]], rule)
 

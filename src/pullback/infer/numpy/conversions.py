@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from pullback.infer.views import array_of
 from pullback.prims.scalar import NUMPY_DTYPES
 from pullback.types import Array, Constant, DType, NoneType, Number, Str, Type, show
 
-__all__: list[str] = []
+__all__ = ["in_order"]
 
 
 def _array(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -48,16 +49,36 @@ def _taken(cx: Frame, value: AV, found: Mapping[str, AV], usual: Type) -> AV:
     same = isinstance(value.type, Array) and dtype_of(cx, found.get("dtype"), value.type.dtype) is value.type.dtype
     result = value if same and copying != Constant(True) else copied(cx, value, found.get("dtype"))
     order = getattr(found["order"].type, "value", None) if "order" in found else None
-    if order in ("C", "F") and isinstance(result.type, Array) and result.type.rank > 1:
-        columns = order == "F"
-        turned = view_reversed(cx, result) if columns else result
-        same = same and turned.type.row_major and turned.type.contiguous  # type: ignore[union-attr]
-        result = turned if turned.type.contiguous else copy(cx, turned, rows=True)  # type: ignore[union-attr]
-        result = view_reversed(cx, result) if columns else result
     if copying == Constant(False) and not same:
         title = "Unable to avoid copy while creating an array as requested."
         raise cx.error(title, show(value.type), "leave copy=False out", raised=("ValueError", title))
+    if order in ("C", "F") and isinstance(result.type, Array) and result.type.rank > 1:
+        if copying == Constant(False):
+            raise cx.error("copy=False with an order is not supported here", "whether it lies so is seen when it runs",
+                           "leave one of the two out")  # fmt: skip
+        (result,) = in_order(cx, [result], order == "F", copied=not same or copying == Constant(True))
     return result
+
+
+def in_order(cx: Frame, parts: Sequence[AV], columns: bool, *, copied: bool) -> list[AV]:
+    """An array, or both parts of a complex one, row after row or column after column: itself where it lies so.
+
+    copied: it is new anyway.
+    """
+    turned = [view_reversed(cx, part) if columns else part for part in parts]
+
+    def laid(part: AV) -> AV:
+        assert isinstance(part.type, Array)
+        if not copied:
+            both = turned if len(turned) > 1 else ()
+            return shaped(cx, part, array_sizes(cx, part), part.type.ones, whole=True, parts=both)
+        return known(part) if part.type.contiguous else copy(cx, part, rows=True)
+
+    def known(part: AV) -> AV:
+        assert isinstance(part.type, Array)
+        return AV(replace(part.type, foreign=False), part.values)
+
+    return [view_reversed(cx, part) if columns else part for part in map(laid, turned)]
 
 
 def _asarray(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
@@ -198,7 +198,10 @@ def _operand(cx: Frame, av: AV, labels: Labels, output: Labels) -> _Operand:
 
 
 def _diagonal(cx: Frame, x: AV, axes: Mapping[str, AV]) -> AV:
-    return call_builtin(cx, "numpy.diagonal", [x], axes)
+    """The diagonal, which may be written where the array may be."""
+    found = call_builtin(cx, "numpy.diagonal", [x], axes)
+    assert isinstance(found.type, Array) and isinstance(x.type, Array)
+    return AV(replace(found.type, readonly=x.type.readonly), found.values)
 
 
 def _without_ones(cx: Frame, operand: _Operand, others: Sequence[_Operand]) -> _Operand:

@@ -19,9 +19,9 @@ from pullback.infer.fancy import true_places, unraveled
 from pullback.infer.filling import copy, writable
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import as_number
-from pullback.infer.numpy.axes import expanded, is_none, of_array, rank_of, several
+from pullback.infer.numpy.axes import expanded, is_none, of_array, rank_of, several, spread
 from pullback.infer.numpy.repeats import dtype_in, spread_to, weak
-from pullback.infer.numpy.shapes import flattened
+from pullback.infer.numpy.shapes import flattened, reshaped
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.static import static_flag, static_int
 from pullback.infer.values import AV
@@ -133,6 +133,11 @@ def placed(cx: Frame, av: AV, axis: int, rank: int) -> AV:
     return av
 
 
+def _in_a_row(cx: Frame, av: AV) -> AV:
+    """All elements in a row: the array itself where they are, else as `reshape` gives them."""
+    return av if rank_of(av) == 1 else reshaped(cx, av, [AV(WEAK_INT, (cx.e.integer(-1),), -1)])
+
+
 def _meshgrid(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.meshgrid", ("copy", "sparse", "indexing"), (), keywords)
     indexing = found["indexing"].type.value if "indexing" in found and isinstance(found["indexing"].type, Str) else "xy"
@@ -140,15 +145,18 @@ def _meshgrid(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         title = "Valid values for `indexing` are 'xy' and 'ij'."
         raise cx.error(title, show(found["indexing"].type), raised=("ValueError", title))
     sparse = "sparse" in found and static_flag(cx, found["sparse"], "sparse")
+    copying = "copy" not in found or static_flag(cx, found["copy"], "copy")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        rows = [flattened(cx, raised_row(cx, array_like(cx, as_number(cx, av)))) for av in operands]
+        rows = [_in_a_row(cx, raised_row(cx, array_like(cx, as_number(cx, av)))) for av in operands]
         order = list(range(len(rows)))
         if indexing == "xy" and len(rows) > 1:
             order[0], order[1] = 1, 0
         sizes = [array_sizes(cx, rows[k])[0] for k in order]
         axes = [placed(cx, row, order.index(k), len(rows)) for k, row in enumerate(rows)]
-        return pack_tuple([copy(cx, av) if sparse else spread_to(cx, av, sizes) for av in axes])
+        if sparse:
+            return pack_tuple([copy(cx, av) if copying else av for av in axes])
+        return pack_tuple([spread_to(cx, av, sizes) if copying else spread(cx, av, sizes) for av in axes])
 
     return dispatch(cx, given, rule)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.calls import call
-from pullback.infer.creation import arguments_of, array_like, dtype_of, empty
+from pullback.infer.creation import arguments_of, array_like, copied, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import TOO_BIG, array_sizes, ordered_as
 from pullback.infer.engine import Frame
@@ -208,6 +208,8 @@ def _along(cx: Frame, arrays: AV, first: AV, axis: int) -> AV:
 def _block(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     (nested,) = given
     depth = _depth(cx, nested)
+    if depth == 0:
+        return copied(cx, nested, None)
     rank = max(depth, *(rank_of(array_like(cx, leaf)) for leaf in _leaves(nested)))
     return _block_of(cx, nested, rank, rank - depth)
 

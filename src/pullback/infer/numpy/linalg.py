@@ -230,8 +230,10 @@ def _as_class(type_: Type, python: type) -> Type:
 
 def _matrix_power(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.linalg.matrix_power", ("a", "n"), given, keywords)
-    sign = cx.literal_of(found["n"])
-    target = "matrix_power" if not isinstance(sign, int) else "positive_power" if sign >= 0 else "negative_power"
+    n = cx.literal_of(found["n"])
+    target = "matrix_power"
+    if isinstance(n, int):
+        target = "first_power" if n == 1 else "positive_power" if n >= 0 else "negative_power"
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         a, n = operands

@@ -61,7 +61,7 @@ def _accepts(prim: Prim, dtype: DType, arity: int) -> bool:
 
 
 def _arity(prim: Prim) -> int:
-    return next(n for n in (1, 2, 3) if _accepts(prim, DType.F64, n) or _accepts(prim, DType.I64, n))
+    return next(n for n in (1, 2, 3, 4) if _accepts(prim, DType.F64, n) or _accepts(prim, DType.I64, n))
 
 
 def common(cx: Frame, operands: Sequence[AV]) -> Number:
@@ -201,6 +201,18 @@ def _positive(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) ->
         if kind.dtype is DType.BOOL:
             raise cx.type_error("numpy.positive is not supported for bools", "NumPy refuses this too")
         return AV(kind, operands[0].values)
+
+    return map_numbers(cx, arguments, rule)
+
+
+def _conjugate(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """np.conj of what is real: the same numbers, in a new array."""
+    _no_keywords(cx, "numpy.conjugate", keywords)
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        kind = common(cx, operands)
+        kind = Number(DType.I8, False) if kind.dtype is DType.BOOL else kind
+        return AV(kind, (convert(cx, operands[0], kind.dtype),))
 
     return map_numbers(cx, arguments, rule)
 
@@ -370,6 +382,7 @@ HANDLERS.update({
     "numpy.logaddexp": _logaddexp, "numpy.deg2rad": _scaled(math.pi / 180.0), "numpy.radians": _scaled(math.pi / 180.0),
     "numpy.rad2deg": _scaled(180.0 / math.pi), "numpy.degrees": _scaled(180.0 / math.pi),
     "numpy.square": _square, "numpy.reciprocal": _reciprocal, "numpy.positive": _positive,
+    "numpy.conj": _conjugate, "numpy.conjugate": _conjugate,
     "numpy.logical_and": _logical("and_"), "numpy.logical_or": _logical("or_"), "numpy.logical_xor": _logical("xor_"),
     "numpy.logical_not": _logical("not_"), "numpy.where": _where,
     "numpy.matmul": _two(matmul, "numpy.matmul"),

@@ -12,10 +12,11 @@ import numpy as np
 
 from pullback.infer.calls import INTERCEPT, call_builtin
 from pullback.infer.complex_functions import holds_complex
-from pullback.infer.complexes import halves
+from pullback.infer.complexes import halves, pair_of
 from pullback.infer.elementwise import array_sizes, shape_text
 from pullback.infer.engine import Frame
-from pullback.infer.numpy import contract, einsum, numpy_functions
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.numpy import contract, einsum, numpy_functions, quantiles
 from pullback.infer.numpy.ufuncs import UFUNCS
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.values import AV
@@ -23,14 +24,16 @@ from pullback.ir.node import Value
 from pullback.prims.scalar import NUMPY_DTYPES
 from pullback.types import NONE, Array, Complex, Number, show
 
-__all__: list[str] = []
+__all__ = ["stored_whole"]
 
-_MAKERS = (contract, einsum, numpy_functions)  # of the handlers that follow
+_MAKERS = (contract, einsum, numpy_functions, quantiles)  # of the handlers that follow
 
 # How many arrays come before a positional `out`, and what dtypes it may have (`casting` of np.can_cast).
 _PRODUCTS = {
     "matmul": (2, "same_kind"), "matvec": (2, "same_kind"), "vecmat": (2, "same_kind"), "vecdot": (2, "same_kind"),
-    "outer": (2, "same_kind"), "dot": (2, "no"), "einsum": (None, "safe"),
+    "outer": (2, "same_kind"), "dot": (2, "no"), "einsum": (None, "safe"), "trace": (None, "same_kind"),
+    **dict.fromkeys(("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile"),
+                    (None, "same_kind")),
 }  # fmt: skip
 
 
@@ -42,12 +45,12 @@ def _with_out(name: str, product: Handler, count: int | None, casting: str) -> H
         rest = {key: av for key, av in keywords.items() if key != "out"}
         if out is None or out.type == NONE:
             return product(cx, given, rest)
-        return _stored(cx, name, out, call_builtin(cx, f"numpy.{name}", given, rest), casting)
+        return stored_whole(cx, name, out, call_builtin(cx, f"numpy.{name}", given, rest), casting)
 
     return handler
 
 
-def _stored(cx: Frame, name: str, out: AV, result: AV, casting: str) -> AV:
+def stored_whole(cx: Frame, name: str, out: AV, result: AV, casting: str = "same_kind") -> AV:
     """`out` with the result in it."""
     target = _real(out)
     if not isinstance(target.type, Array):
@@ -61,8 +64,19 @@ def _stored(cx: Frame, name: str, out: AV, result: AV, casting: str) -> AV:
     for m, n in zip(sizes, wanted, strict=True):
         message = f"np.{name}: out= has the shape {shapes[0]}, the result {shapes[1]}"
         cx.check(cx.e("eq", m, n), "ValueError", message, *sizes, *wanted, shapes=True)
-    call_builtin(cx, "numpy.copyto", [out, result], {})
+    for part, value in zip(
+        halves(out) if isinstance(out.type, Complex) else [out], _parts(cx, out, result), strict=True
+    ):
+        HANDLERS["pullback.store"](cx, [part, value], {})
     return out if sizes or name != "dot" else result  # np.dot never returns an array without axes
+
+
+def _parts(cx: Frame, out: AV, result: AV) -> list[AV]:
+    """The result as `out` takes it: both parts of a complex one."""
+    if not isinstance(out.type, Complex):
+        return [result]
+    real, imag = pair_of(cx, result)
+    return [real, AV(WEAK_INT, (cx.e.integer(0),), 0) if imag is None else imag]
 
 
 def _require_dtype(cx: Frame, name: str, out: AV, result: AV, casting: str) -> None:
@@ -92,12 +106,15 @@ def _intercept(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str,
     """A function, of complex arrays, that is no ufunc: its rule knows no array for the result."""
     module, _, short = name.rpartition(".")
     out = keywords.get("out")
+    if module == "numpy.fft" and out is not None and out.type != NONE:
+        rest = {key: av for key, av in keywords.items() if key != "out"}
+        return stored_whole(cx, short, out, call_builtin(cx, name, given, rest))
     if module not in ("numpy", "complex") or short in UFUNCS or short in _PRODUCTS or out is None or out.type == NONE:
         return None
     if not any(holds_complex(av.type) for av in given):
         return None
     rest = {key: av for key, av in keywords.items() if key != "out"}
-    return _stored(cx, short, out, call_builtin(cx, name, given, rest), "same_kind")
+    return stored_whole(cx, short, out, call_builtin(cx, name, given, rest))
 
 
 INTERCEPT.insert(0, _intercept)

@@ -94,7 +94,7 @@ def _pad_axis(
     if name == "mirror" and _is_odd(cx, found):
         name = "odd"
     if name in ("ramp", "mean", "median"):
-        extra.append(AV(Constant(not dtype_in(out).is_float)))
+        extra.append(AV(Constant(dtype_in(out).is_int)))
     arguments = [view, AV(WEAK_INT, (low,)), AV(WEAK_INT, (high,)), *extra]
     some = e("or_", e("gt", low, zero), e("gt", high, zero))
 

@@ -22,7 +22,7 @@ from pullback.infer.views import array_of, integer
 from pullback.ir.node import Value
 from pullback.types import Array, Constant, List, Ref, Str, Tuple, show
 
-__all__ = ["axis_of", "flattened", "reshaped"]
+__all__ = ["axis_of", "flattened", "in_columns", "reshaped"]
 
 
 def _reshape(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -38,7 +38,7 @@ def _reshape(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
         av = array_like(cx, operands[0])
-        if _in_columns(cx, keywords.get("order"), av):
+        if in_columns(cx, keywords.get("order"), av):
             return view_reversed(cx, reshaped(cx, view_reversed(cx, av), sizes[::-1]))
         found = reshaped(cx, av, sizes)
         return copy(cx, found) if "copy" in keywords and keywords["copy"].type == Constant(True) else found
@@ -107,7 +107,7 @@ def _ravel(copying: bool) -> Handler:
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
             av = array_like(cx, operands[0])
-            if _in_columns(cx, order[0] if order else None, av):
+            if in_columns(cx, order[0] if order else None, av):
                 av = view_reversed(cx, av)
             return flattened(cx, av if not copying else copy(cx, av, rows=True))
 
@@ -122,10 +122,11 @@ def flattened(cx: Frame, subject: AV) -> AV:
 
 
 def _is_row(av: AV) -> bool:
-    return isinstance(av.type, Array) and av.type.rank == 1 and av.type.contiguous and not av.type.foreign
+    type_ = av.type
+    return isinstance(type_, Array) and type_.rank == 1 and type_.contiguous and not type_.foreign and not type_.gaps
 
 
-def _in_columns(cx: Frame, order: AV | None, av: AV) -> bool:
+def in_columns(cx: Frame, order: AV | None, av: AV) -> bool:
     """Are the elements read column after column: with order "F", or "A" and "K" where they lie so."""
     written = "C" if order is None else getattr(order.type, "value", None)
     assert isinstance(av.type, Array)

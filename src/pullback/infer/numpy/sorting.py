@@ -68,7 +68,7 @@ def _line(cx: Frame, av: AV, found: Mapping[str, AV], name: str) -> tuple[AV, in
         if option in found and not isinstance(found[option].type, Str | Constant) and not is_none(found, option):
             raise cx.error(f"{name}: {option}= must be written out", show(found[option].type))
     kind = getattr(found["kind"].type, "value", None) if "kind" in found else None
-    if isinstance(kind, str) and kind[:1] not in ("q", "h", "m", "s"):
+    if isinstance(kind, str) and kind[:1] not in (("i",) if "partition" in name else ("q", "h", "m", "s")):
         title = f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')"
         raise cx.error(title, show(found["kind"].type), raised=("ValueError", title))
     if "order" in found and not is_none(found, "order"):

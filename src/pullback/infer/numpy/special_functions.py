@@ -122,6 +122,19 @@ def _of_order(name: str, prim: str, wide: Callable[[Number, Number], bool]) -> H
     return handler
 
 
+def _hyp2f1(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """In float64 where an argument is a Python number: the first of SciPy's loops."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        weak = any(isinstance(av.type, Number) and av.type.weak for av in operands)
+        kind = Number(DType.F64, weak=False) if weak else _float_kind(common(cx, operands))
+        return AV(kind, (cx.e("hyp2f1", *(convert(cx, av, kind.dtype) for av in operands)),))
+
+    if len(arguments) != 4 or keywords:
+        raise cx.type_error("hyp2f1() takes 4 arguments here", f"{len(arguments) + len(keywords)} are given")
+    return map_numbers(cx, arguments, rule)
+
+
 def _by_int(order: Number, x: Number) -> bool:
     return not order.dtype.is_float
 
@@ -136,5 +149,5 @@ HANDLERS.update({f"scipy.special.{name}": handler for name, handler in {
     "gammasgn": _of_floats("gammasgn", _gamma_sign), "polygamma": _polygamma,
     "yn": _of_order("yn", "yv", _by_int), "kn": _of_order("kn", "kv", _by_int),
     "expn": _of_order("expn", "expn", _by_int), "gammainc": _of_order("gammainc", "gammainc", _by_literal),
-    "gammaincc": _of_order("gammaincc", "gammaincc", _by_literal),
+    "gammaincc": _of_order("gammaincc", "gammaincc", _by_literal), "hyp2f1": _hyp2f1,
 }.items()})  # fmt: skip

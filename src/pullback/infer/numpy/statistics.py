@@ -20,6 +20,7 @@ from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.numpy.axes import expanded, is_none, moved, pack, part, rank_of
 from pullback.infer.numpy.reductions import flag, of_arrays, reduced, reduction_axes
 from pullback.infer.numpy.sums import Reduction, cast_to, each, total
+from pullback.infer.numpy.ufuncs import kept_in
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.truth import truth
 from pullback.infer.values import AV
@@ -207,9 +208,9 @@ def _weights(cx: Frame, value: AV, weights: AV, axes: Sequence[int], *, given: b
 
 
 def _ptp(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
-    options = {name: av for name, av in found.items() if name != "a"}
+    options = {name: av for name, av in found.items() if name not in ("a", "out")}
     high, low = (call_builtin(cx, f"numpy.{name}", [value], options) for name in ("max", "min"))
-    return high if cx.dead else binary(cx, "-", high, low)
+    return high if cx.dead else kept_in(cx, found, binary(cx, "-", high, low))
 
 
 def _count_nonzero(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:

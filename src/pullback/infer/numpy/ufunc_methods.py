@@ -22,14 +22,31 @@ from pullback.infer.filling import copy, fill, writable
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number
 from pullback.infer.numpy.axes import axes_of, expanded, is_none, moved_axis, rank_of
+from pullback.infer.numpy.contract import elementwise_of_parts
+from pullback.infer.numpy.outputs import stored_whole
 from pullback.infer.numpy.shapes import axis_of
-from pullback.infer.numpy.ufuncs import DTYPES, UFUNCS, in_dtype, kept_in, require_cast
+from pullback.infer.numpy.ufuncs import DTYPES, UFUNCS, in_dtype, kept_in, outs_of, require_cast
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.static import static_flag
 from pullback.infer.values import AV
 from pullback.infer.views import fancy_parts, index_parts, integer, view
+from pullback.ir.node import Value
 from pullback.prims.scalar import NUMPY_DTYPES
-from pullback.types import NONE, Array, Builtin, Complex, Constant, DType, List, NoneType, Number, Scalar, Tuple, show
+from pullback.types import (
+    NONE,
+    Array,
+    Builtin,
+    Complex,
+    Constant,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Scalar,
+    Str,
+    Tuple,
+    show,
+)
 
 __all__: list[str] = []
 
@@ -52,19 +69,46 @@ def _reduce(short: str) -> Handler:
             if short in _KNOWN:
                 more = {key: av for key, av in found.items() if key not in ("array", "out")}
                 more.setdefault("axis", first)
-                return kept_in(cx, found, call_builtin(cx, f"numpy.{_KNOWN[short]}", [value], more))
-            return kept_in(cx, found, _folded(cx, ufunc, value, found))
+                return _kept(cx, name, found, call_builtin(cx, f"numpy.{_KNOWN[short]}", [value], more))
+            return _kept(cx, name, found, _folded(cx, ufunc, value, found))
 
         return dispatch(cx, [found["array"]], rule)
 
     return handler
 
 
+def _real(av: AV) -> AV:
+    """The array, or its real part."""
+    return halves(av)[0] if isinstance(av.type, Complex) else av
+
+
+def _axes_count(av: AV) -> int:
+    return rank_of(_real(av)) if isinstance(_real(av).type, Array) else 0
+
+
+def _first(cx: Frame, value: AV, axis: int) -> AV:
+    """The view with an axis in front."""
+    return elementwise_of_parts(cx, value, lambda cx, part: moved_axis(cx, part, axis, 0))
+
+
+def _whole(cx: Frame, av: AV) -> AV:
+    """An array, of what is no complex number."""
+    return av if isinstance(av.type, Complex) else array_like(cx, av)
+
+
+def _kept(cx: Frame, name: str, found: Mapping[str, AV], result: AV) -> AV:
+    """The result, or the array `out` with the result in it."""
+    if is_none(found, "out") or not isinstance(result.type, Complex):
+        return kept_in(cx, found, result)
+    (out,) = outs_of(found["out"])
+    return stored_whole(cx, name, out, result)
+
+
 def _folded(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
     """The reduction by a loop that calls the ufunc, one axis after the other."""
     if "where" in found:
         raise cx.error(f"where= of np.{ufunc.__name__}.reduce is not supported", "", "use np.where on the array first")
-    rank = rank_of(value)
+    rank = _axes_count(value)
     none = "axis" in found and isinstance(found["axis"].type, NoneType)
     axes = list(range(rank)) if none else axes_of(cx, found["axis"], rank) if "axis" in found else [0]
     if len(axes) > 1 and ufunc.identity is None and ufunc.__name__ not in _REORDERABLE:
@@ -75,13 +119,17 @@ def _folded(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> A
         return value
     keep = "keepdims" in found and static_flag(cx, found["keepdims"], "keepdims")
     for axis in sorted(axes, reverse=True):
-        value = _fold_axis(cx, ufunc, moved_axis(cx, array_like(cx, value), axis, 0), found)
+        value = _fold_axis(cx, ufunc, _first(cx, elementwise_of_parts(cx, value, array_like), axis), found)
     if not keep:
         return value
-    value = array_like(cx, value)
-    for axis in sorted(axes):
-        value = expanded(cx, value, axis)
-    return value
+
+    def again(cx: Frame, part: AV) -> AV:
+        part = array_like(cx, part)
+        for axis in sorted(axes):
+            part = expanded(cx, part, axis)
+        return part
+
+    return elementwise_of_parts(cx, value, again)
 
 
 _REORDERABLE = frozenset({"fmax", "fmin", "maximum", "minimum"})
@@ -89,6 +137,13 @@ _REORDERABLE = frozenset({"fmax", "fmin", "maximum", "minimum"})
 
 def _same_dtype(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
     """The elements in the dtype of the results, in which the ufunc goes on."""
+    if isinstance(value.type, Complex):
+        if not is_none(found, "dtype"):
+            return call_builtin(cx, "numpy.astype", [value, found["dtype"]], {})
+        if not any(loop.endswith("->D") for loop in ufunc.types):
+            title = f"np.{ufunc.__name__}.reduce of complex numbers is not supported"
+            raise cx.error(title, "the results are of another dtype", "write a loop")
+        return value
     assert isinstance(value.type, Array)
     own = np.dtype(NUMPY_DTYPES[value.type.dtype])
     if not is_none(found, "dtype"):
@@ -108,26 +163,35 @@ def _same_dtype(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) 
 
 def _fold_axis(cx: Frame, ufunc: np.ufunc, value: AV, found: Mapping[str, AV]) -> AV:
     """The first axis folded away."""
-    assert isinstance(value.type, Array)
-    function, dtype = AV(Builtin(f"numpy.{ufunc.__name__}")), value.type.dtype
+    function, line = AV(Builtin(f"numpy.{ufunc.__name__}")), _real(value)
     start = found.get("initial")
     if start is not None and isinstance(start.type, NoneType):
         start = None
     identity = ufunc.identity
     empty_too = start is not None or identity is not None
     if not empty_too:
-        size = cx.e("array_size", value.value, axis=0)
+        size = cx.e("array_size", line.value, axis=0)
         message = f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
         cx.check(cx.e("gt", size, cx.e.integer(0)), "ValueError", message)
-    out = empty(cx, array_sizes(cx, value)[1:], dtype)
-    if start is not None:
-        fill(cx, out, start, exact=False)
-    elif identity is not None:
+    out = _empty(cx, value, array_sizes(cx, line)[1:])
+    if start is None and identity is not None:
         number = float(identity)
-        fill(cx, out, AV(WEAK_FLOAT, (cx.e.constant(number),), number), exact=False)
-    whole = AV(Constant(start is not None))
+        start = AV(WEAK_FLOAT, (cx.e.constant(number),), number)
+    if start is not None:
+        call_builtin(cx, "numpy.copyto", [out, start], {"casting": AV(Str("unsafe"))})
+    whole = AV(Constant(not is_none(found, "initial")))
     call(cx, prelude(cx, "pullback.fold"), [function, value, out, whole], {})
-    return as_number(cx, out)
+    return elementwise_of_parts(cx, out, as_number)
+
+
+def _empty(cx: Frame, model: AV, sizes: Sequence[Value]) -> AV:
+    """A fresh array of the model's dtype."""
+
+    def one(cx: Frame, part: AV) -> AV:
+        assert isinstance(part.type, Array)
+        return empty(cx, sizes, part.type.dtype)
+
+    return elementwise_of_parts(cx, model, one)
 
 
 def _accumulate(short: str) -> Handler:
@@ -137,13 +201,13 @@ def _accumulate(short: str) -> Handler:
         found = arguments_of(cx, name, ("array", "axis", "dtype", "out"), given, keywords)
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            value = array_like(cx, operands[0])
-            axis = axis_of(cx, found["axis"], rank_of(value)) if "axis" in found else 0
+            value = _whole(cx, operands[0])
+            axis = axis_of(cx, found["axis"], _axes_count(value)) if "axis" in found else 0
             value = _same_dtype(cx, ufunc, value, found)
-            out = copy(cx, value, rows=True)
+            out = elementwise_of_parts(cx, value, lambda cx, part: copy(cx, part, rows=True))
             function = AV(Builtin(f"numpy.{short}"))
-            call(cx, prelude(cx, "pullback.accumulate"), [function, moved_axis(cx, out, axis, 0)], {})
-            return kept_in(cx, found, out)
+            call(cx, prelude(cx, "pullback.accumulate"), [function, _first(cx, out, axis)], {})
+            return _kept(cx, name, found, out)
 
         return dispatch(cx, [found["array"]], rule)
 
@@ -229,22 +293,21 @@ def _reduceat(short: str) -> Handler:
         found = arguments_of(cx, name, ("array", "indices", "axis", "dtype", "out"), given, keywords)
 
         def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-            value, index = (array_like(cx, av) for av in operands)
-            axis = axis_of(cx, found["axis"], rank_of(value)) if "axis" in found else 0
+            value, index = _whole(cx, operands[0]), array_like(cx, operands[1])
+            axis = axis_of(cx, found["axis"], _axes_count(value)) if "axis" in found else 0
             value = _same_dtype(cx, ufunc, value, found)
-            sizes = array_sizes(cx, value)
+            sizes = array_sizes(cx, _real(value))
             sizes[axis] = array_sizes(cx, index)[0]
-            assert isinstance(value.type, Array)
-            out = empty(cx, sizes, value.type.dtype)
-            size = cx.e("array_size", value.value, axis=axis)
+            out = _empty(cx, value, sizes)
+            size = cx.e("array_size", _real(value).value, axis=axis)
             bad = integer(cx, call(cx, prelude(cx, "pullback.no_start"), [index, AV(WEAK_INT, (size,))], {}))
             inside = cx.e("and_", cx.e("ge", bad, cx.e.integer(0)), cx.e("lt", bad, size))
             nothing = cx.e("eq", sizes[axis], cx.e.integer(0))
             message = f"index {{0}} out-of-bounds in {short}.reduceat [0, {{1}})"
             cx.check(cx.e("or_", inside, nothing), "IndexError", message, bad, size)
-            views = [moved_axis(cx, value, axis, 0), index, moved_axis(cx, out, axis, 0)]
+            views = [_first(cx, value, axis), index, _first(cx, out, axis)]
             call(cx, prelude(cx, "pullback.reduceat"), [AV(Builtin(f"numpy.{short}")), *views], {})
-            return kept_in(cx, found, out)
+            return _kept(cx, name, found, out)
 
         return dispatch(cx, [found["array"], found["indices"]], rule)
 

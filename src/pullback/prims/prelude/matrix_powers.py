@@ -21,7 +21,15 @@ def matrix_power(a: Any, n: int) -> Any:
     require_square(a)
     if n < 0:
         return power(np.linalg.inv(a), -n)
+    if n == 1:
+        return a
     return power(a, n)
+
+
+def first_power(a: Any, n: int) -> Any:
+    """The matrix itself."""
+    require_square(a)
+    return a
 
 
 def negative_power(a: Any, n: int) -> Any:
@@ -83,5 +91,5 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     "numpy.linalg.tensorinv": tensorinv, "numpy.linalg.tensorsolve": tensorsolve,
-    **{f"pullback.{f.__name__}": f for f in (matrix_power, negative_power, positive_power)},
+    **{f"pullback.{f.__name__}": f for f in (matrix_power, first_power, negative_power, positive_power)},
 }  # fmt: skip

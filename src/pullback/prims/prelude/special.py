@@ -136,7 +136,68 @@ def multigammaln(a: Any, d: int) -> Any:
     return total + np.float64(d * (d - 1) * 0.25 * math.log(math.pi))
 
 
+# --------------------------------------------------------------------------------- losses, transformations of powers
+
+
+def huber(delta: Any, r: Any) -> Any:
+    size = np.abs(r)
+    far = delta * (size - 0.5 * delta)
+    return np.where(delta < 0, np.inf, np.where(size <= delta, 0.5 * np.square(r), far))
+
+
+def pseudo_huber(delta: Any, r: Any) -> Any:
+    """delta**2 (sqrt(1 + (r/delta)**2) - 1), which is 0 where either is 0."""
+    some = np.not_equal(delta, 0)
+    safe = np.where(some, delta, 1)
+    v = np.square(r / safe)
+    inside = np.where(some, np.square(safe) * (v / (1 + np.sqrt(1 + v))), 0.0)
+    return np.where(delta < 0, np.inf, inside)
+
+
+def growth(t: Any) -> Any:
+    """(exp(t) - 1) / t, smooth at 0."""
+    small = np.abs(t) < 1e-2
+    near, far = np.where(small, t, 0), np.where(small, 1, t)
+    series = 1 + near / 2 * (1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6 * (1 + near / 7)))))
+    return np.where(small, series, np.expm1(far) / far)
+
+
+def slowing(u: Any) -> Any:
+    """log(1 + u) / u, smooth at 0."""
+    small = np.abs(u) < 1e-3
+    near, far = np.where(small, u, 0), np.where(small, 1, u)
+    series = 1 - near * (1 / 2 - near * (1 / 3 - near * (1 / 4 - near * (1 / 5 - near * (1 / 6 - near / 7)))))
+    return np.where(small, series, np.log1p(far) / far)
+
+
+def boxcox(x: Any, lmbda: Any) -> Any:
+    """(x**lmbda - 1) / lmbda, and log x for 0."""
+    return power_of(np.log(x), x == 0, lmbda)
+
+
+def boxcox1p(x: Any, lmbda: Any) -> Any:
+    return power_of(np.log1p(x), np.equal(x, -1), lmbda)
+
+
+def power_of(logarithm: Any, at_zero: Any, lmbda: Any) -> Any:
+    """(exp(lmbda * logarithm) - 1) / lmbda; of a logarithm of 0 -1/lmbda, or -inf."""
+    inside = np.where(at_zero, 0.0, logarithm)
+    positive = np.greater(lmbda, 0)
+    edge = np.where(positive, -1.0 / np.where(positive, lmbda, 1), -np.inf)
+    return np.where(at_zero, edge, inside * growth(lmbda * inside))
+
+
+def inv_boxcox(y: Any, lmbda: Any) -> Any:
+    """(1 + lmbda y)**(1/lmbda), and exp y for 0."""
+    return np.exp(y * slowing(lmbda * y))
+
+
+def inv_boxcox1p(y: Any, lmbda: Any) -> Any:
+    return np.expm1(y * slowing(lmbda * y))
+
+
 FUNCTIONS: dict[str, Any] = {
     f"scipy.special.{f.__name__}": f
-    for f in (logsumexp, softmax, log_softmax, comb, perm, factorial, multigammaln)
+    for f in (logsumexp, softmax, log_softmax, comb, perm, factorial, multigammaln, huber, pseudo_huber, boxcox,
+              boxcox1p, inv_boxcox, inv_boxcox1p)
 }  # fmt: skip
