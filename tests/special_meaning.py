@@ -58,6 +58,12 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "expn": lambda n, x: mp.expint(int(n), x),
     "exp1": mp.e1,
     "expi": mp.ei,
+    "ellipk": mp.ellipk,
+    "ellipe": mp.ellipe,
+    "ellipkm1": lambda p: mp.ellipk(1 - p),
+    "hyp2f1": mp.hyp2f1,
+    "hyp1f1": mp.hyp1f1,
+    "spence": lambda z: mp.polylog(2, 1 - z),
 }
 
 

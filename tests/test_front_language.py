@@ -1047,7 +1047,7 @@ def test_stars_and_targets():
             v6 = py.call_star kinds=(positional, *, =k, **) g, v3, b, a, v5
             v7 = py.sequence_star kind=list stars=(True, False) b, a
             v8 = py.fstring parts=((0, , (., (1, , ))), !) a, b
-            value = py.tuple v6, v7, v8
+            value = py.tuple display=True v6, v7, v8
             return value
         """,
     )

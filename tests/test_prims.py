@@ -157,7 +157,8 @@ def signatures(name):
     found = []
     for attrs in ATTRIBUTES.get(name, [{}]):
         of_three = [F64, F32, F16, I64, BOOL]
-        for types in itertools.chain(*(itertools.product(NUMPY if n < 3 else of_three, repeat=n) for n in (1, 2, 3))):
+        kinds = {1: NUMPY, 2: NUMPY, 3: of_three, 4: [F64, F32]}
+        for types in itertools.chain(*(itertools.product(known, repeat=n) for n, known in kinds.items())):
             try:
                 prim.result_types(types, attrs)
             except (TypeError, ValueError):

@@ -172,6 +172,8 @@ def run_op(op, operands, env, namespace, itself):
             (x,) = operands
             fits = isinstance(x, collections.abc.Sequence) and not isinstance(x, str | bytes | bytearray)
             return [fits and len(x) >= a["least"] and (a["most"] is None or len(x) <= a["most"])]
+        case "entered":
+            return [operands[0]]
         case "is_context":
             return [False]
         case "is_mapping":

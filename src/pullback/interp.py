@@ -207,6 +207,20 @@ def _view_reshape(array: Any, *sizes: Any, given: str = "") -> Any:
     return view
 
 
+def _contiguous(array: Any, other: Any = None) -> bool:
+    """Is the array contiguous, or the complex numbers of which it is the real part and `other` the imaginary one."""
+    if other is None or not _beside(array, other):
+        return bool(array.flags.c_contiguous)
+    steps = (*array.strides, array.itemsize)
+    pairs = np.lib.stride_tricks.as_strided(array, (*array.shape, 2), steps)
+    return bool(pairs.flags.c_contiguous)
+
+
+def _beside(array: Any, other: Any) -> bool:
+    """Does each element of the other array lie right behind its counterpart."""
+    return bool(_address(other) - _address(array) == array.itemsize and array.strides == other.strides)
+
+
 def _view_diagonal(array: Any) -> Any:
     *others, rows, columns = array.strides
     shape = (*array.shape[:-2], min(array.shape[-2:]))
@@ -308,11 +322,12 @@ _ONE: dict[str, Callable[..., Any]] = {
     "view_reshape": _view_reshape,
     "view_diagonal": _view_diagonal,
     "view_relax": lambda a: a,
-    "array_contiguous": lambda a: np.bool_(a.flags.c_contiguous),
+    "array_contiguous": lambda *parts: np.bool_(_contiguous(*parts)),
     "array_fits": lambda a, *sizes: np.bool_(not a.size or np.may_share_memory(a, a.reshape(tuple(map(int, sizes))))),
     "array_overlap": lambda a, b, ranges=False: np.bool_((np.may_share_memory if ranges else np.shares_memory)(a, b)),
     "array_owner": _Owner,
     "box_null": lambda name: None,
+    "array_beside": lambda a, b: np.bool_(_beside(a, b)),
     "array_same": lambda a, b: np.bool_(_address(a) == _address(b)),
     "matmul": lambda a, b: np.ascontiguousarray(a @ b),
     "box": lambda *slots, name, variant: _Record(variant, list(slots)),

@@ -81,6 +81,10 @@ def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
         case Complex(Number(dtype, weak), _):
             number = complex(values[0], values[1])
             return number if weak else np.complex64(number) if dtype is DType.F32 else np.complex128(number)
+        case PackedComplex(_, real) if real is not None and values[1]:
+            part = values[2]
+            pairs = np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
+            return np.asarray(pairs[..., 0] + part.dtype.type(1) * pairs[..., 1] * np.complex64(1j))
         case PackedComplex():
             return np.asarray(values[0][..., 0] + values[0].dtype.type(1) * values[0][..., 1] * np.complex64(1j))
         case Text():

@@ -78,6 +78,7 @@ __all__ = [
     "show",
     "slot_positions",
     "slots",
+    "tag_count",
     "union_of",
     "with_items",
 ]  # fmt: skip
@@ -285,7 +286,9 @@ class Array:
     readonly: given by Python without leave to write.  ones: per axis, is its size 1 (None or absent: not known); this
     settles while compiling which axes broadcast.  rows, columns: not contiguous, but its elements lie row after row,
     or, of two axes, column after column.  foreign: NumPy may have put its elements in another order than compiled code,
-    which shows where a reshape is a view.
+    which shows where a reshape is a view.  gaps: what lies between its elements in NumPy, which shows there too: 0 as
+    here, 1 something else between any two, as in a part of complex numbers, 2 is not known.  flat: it is the `flat` of
+    an array, of which slices are copies.
     """
 
     dtype: DType
@@ -296,6 +299,8 @@ class Array:
     rows: bool = False
     columns: bool = False
     foreign: bool = False
+    gaps: int = 0
+    flat: bool = False
 
     @property
     def row_major(self) -> bool:
@@ -328,9 +333,13 @@ class Complex:
 
 @dataclass(frozen=True, slots=True)
 class PackedComplex:
-    """A complex array as NumPy keeps it: pairs along a last axis of `array`.  Only results are packed."""
+    """A complex array as NumPy keeps it: pairs along a last axis of `array`.  Only results are packed.
+
+    real: the real part, of which a flag tells whether its imaginary part lies beside it; it is the array then.
+    """
 
     array: Array
+    real: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,9 +395,10 @@ class Builtin:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A class of the user, known while compiling."""
+    """A class of the user, known while compiling; env: of one that a function makes, where what it holds is kept."""
 
     python: type
+    env: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,19 +558,30 @@ def slots(type_: Type) -> tuple[Machine, ...]:
             return (Box(str(family)),)
         case Complex(real, imag):
             return (*slots(real), *slots(imag))
-        case PackedComplex(array):
-            return slots(array)
+        case PackedComplex(array, real):
+            return slots(array) if real is None else (*slots(array), BOOL, *slots(real))
         case Shadowed(primal, shadow):
             return (*slots(primal), *slots(shadow))
-        case Ref() | Text():
+        case Ref() | Text() | Class(_, Ref()):
             return (I64,)
         case Pullback(box, _, _, result, _):
             arrays = [slot for slot in slots(result) if isinstance(slot, ArrayRef) and slot.dtype.is_float]
-            return (Box(box), *(I64 for array in arrays for _ in range(array.rank)))  # the shapes of cotangents
+            shapes = (I64 for array in arrays for _ in range(array.rank))  # of cotangents
+            return (Box(box), *shapes, *[I64] * tag_count(result))
         case Union(members):
             return (I64, *distinct_slots(members))
         case _:
             return ()
+
+
+def tag_count(type_: Type) -> int:
+    """How many unions, which say what they are, there are in a structure."""
+    match type_:
+        case Union(members):
+            return 1 + sum(map(tag_count, members))
+        case Tuple(items) | List(items) | Dict(_, items) | Record(_, items):
+            return sum(map(tag_count, items))
+    return 0
 
 
 def distinct_slots(members: tuple[Type, ...]) -> tuple[Machine, ...]:
@@ -640,8 +661,8 @@ def show(type_: Type) -> str:
             return "np.complex64" if dtype is DType.F32 else "np.complex128"
         case Complex():
             return "complex"
-        case PackedComplex(array):
-            return show(Complex(array, array))
+        case PackedComplex():
+            return "complex"
         case Shadowed(primal, _):
             return show(primal)
         case Tame(dtype):

@@ -187,6 +187,45 @@ def _leave_cell(g: Graph, number: int, shape: HeapShape) -> None:
     text.begin(after)
 
 
+# ----------------------------------------------------------------------------------------------------------- globals
+
+
+def _enter_globals(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    for name, type_ in shape.fields:
+        if not g.is_touched(shape, name):
+            continue
+        value = text.call("ptr", "PyDict_GetItem", "ptr %object", f"ptr {text.symbol(attributes.interned(name))}")
+        if _may_be_unset(type_):
+            g.store(number, name, "%row", _unpack_own(g, type_, value))
+        else:
+            text.require(text.set(f"icmp ne ptr {value}, null"), "miss")
+            g.store(number, name, "%row", g.unpack(type_, value))
+
+
+def _leave_globals(g: Graph, number: int, shape: HeapShape) -> None:
+    """Set the names that hold something else than before, and unset those that hold nothing any more."""
+    text = g.text
+    for name, type_ in shape.fields:
+        if not g.is_written(shape, name):
+            continue
+        put, there, unset, after = (text.label() for _ in range(4))
+        text.branch(g.same(number, name, "%row"), after, put)
+        text.begin(put)
+        value, key = g.pack(number, name, "%row"), f"ptr {text.symbol(attributes.interned(name))}"
+        text.branch(text.set(f"icmp eq ptr {value}, null"), unset, there)
+        text.begin(unset)
+        if _may_be_unset(type_):
+            text.call("i32", "PyDict_DelItem", "ptr %object", key)
+        text.jump(after)
+        text.begin(there)
+        status = text.call("i32", "PyDict_SetItem", "ptr %object", key, f"ptr {value}")
+        text.call("void", "Py_DecRef", f"ptr {value}")
+        text.require(text.set(f"icmp eq i32 {status}, 0"), "miss")
+        text.jump(after)
+        text.begin(after)
+
+
 # ------------------------------------------------------------------------------------------------------------- lists
 
 
@@ -304,6 +343,7 @@ def _enter_defaultdict(g: Graph, number: int, shape: HeapShape) -> None:
 KINDS: dict[str, Kind] = {
     "object": Kind(_made_object, _leave_object, _enter_object),
     "cell": Kind(lambda g, number, shape: g.text.call("ptr", "PyCell_New", "ptr null"), _leave_cell, _enter_cell),
+    "globals": Kind(lambda g, number, shape: "null", _leave_globals, _enter_globals),  # no code makes any
     "list": Kind(_made_list, _leave_list, _enter_list),
     "tuple": Kind(_made_list, _leave_list, _enter_list),
     "dict": Kind(made_dict, leave_dict, enter_dict),

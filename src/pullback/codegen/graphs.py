@@ -345,7 +345,7 @@ class Graph:
         text, shape = self.text, self.boundary.heaps[number]
         place = text.slot("ptr")
         text.store("ptr", "null", place)
-        packer = Packer(text, self.boundary, self.arrays(), self.span, "miss", graph="%graph")
+        packer = Packer(text, self.boundary, self.arrays(), self.span, "miss", graph="%graph", inside=True)
         packer.put(shape.type_of(name), self.load(number, name, row), place)
         return text.load("ptr", place)
 

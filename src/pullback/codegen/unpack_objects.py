@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["reference", "string", "union"]
 
 _CLASSES = {
-    "list": list, "tuple": tuple, "dict": dict, "cell": python_types.CellType, "set": set, "frozenset": frozenset,
+    "list": list, "tuple": tuple, "dict": dict, "cell": python_types.CellType, "globals": dict,
+    "set": set, "frozenset": frozenset,
     "deque": deque, "defaultdict": defaultdict, "Counter": Counter, "OrderedDict": OrderedDict,
 }  # fmt: skip
 

@@ -176,7 +176,7 @@ class _Wrapper:
 
     def _require_apart(self) -> None:
         """Miss where a list or dict of fixed structure is also one that may change."""
-        if any(shape.kind not in ("object", "items", "cell") for shape in self.boundary.heaps):
+        if any(shape.kind not in ("object", "items", "cell", "globals") for shape in self.boundary.heaps):
             for value in self.unpacker.fixed:
                 known = self.text.call("i1", "pb.graph_knows", "ptr %graph", f"ptr {value}")
                 self.text.require(self.text.set(f"xor i1 {known}, true"), "miss")

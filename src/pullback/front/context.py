@@ -43,7 +43,7 @@ class Unit:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         end_line, end_column = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            end_line, end_column = line, column + len(f"def {node.name}".encode())
+            end_line, end_column = line, column + len(f"def {getattr(node, 'original', node).name}".encode())
         elif isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match | ast.AsyncFunctionDef):
             end_line, end_column = line, column + len(type(node).__name__.removeprefix("Async"))
         return Span(self.found.file, line, column, end_line, end_column, self.function)

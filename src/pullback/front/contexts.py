@@ -1,6 +1,6 @@
 """`with` as the statements that the language reference says it is, and as a loop where a generator is the manager.
 
-    with m as x: A     ->     manager = m
+    with m as x: A     ->     manager = py.entered(m)         an object with methods, if it is not pushed
                               if py.is_context(manager):             known while compiling
                                   for x in py.pushed(manager): A     one trip; jumps out of A come after it
                               else:
@@ -25,8 +25,11 @@ from pullback.front.trees import ask, assign, load, place
 __all__ = ["opened"]
 
 
-def opened(s: ast.With, fresh: Callable[[str], str]) -> list[ast.stmt]:
-    """The statements for the first manager; those for the others are `with` statements inside."""
+def opened(s: ast.With, fresh: Callable[[str], str], *, stepped: bool = False) -> list[ast.stmt]:
+    """The statements for the first manager; those for the others are `with` statements inside.
+
+    stepped: the body is left and entered again, as that of a generator is: the manager has methods in any case.
+    """
     first, *more = s.items
     body: list[ast.stmt] = s.body
     if more:
@@ -34,12 +37,14 @@ def opened(s: ast.With, fresh: Callable[[str], str]) -> list[ast.stmt]:
     manager, value = fresh("manager"), fresh("entered")
     if first.optional_vars is not None:
         body = [place(assign(first.optional_vars, load(value)), s), *body]
+    entered = assign(manager, ask("py.entered", first.context_expr, stepped=stepped))
+    protected = _protected(manager, value, body, fresh)
+    if stepped:
+        return [place(new, s) for new in (entered, *protected)]
     choice = ast.If(
-        test=ask("py.is_context", load(manager)),
-        body=_pushed(manager, value, body, fresh),
-        orelse=_protected(manager, value, body, fresh),
+        test=ask("py.is_context", load(manager)), body=_pushed(manager, value, body, fresh), orelse=protected
     )
-    return [place(new, s) for new in (assign(manager, first.context_expr), choice)]
+    return [place(new, s) for new in (entered, choice)]
 
 
 def _protected(manager: str, value: str, body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.stmt]:

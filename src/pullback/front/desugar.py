@@ -8,7 +8,7 @@
     while (x := f()): A       ->        while True: if (x := f()): A
                                                     else: break
 
-Generators see `generators`, context managers `contexts`.
+Generators see `generators`, context managers `contexts`, classes `classes`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 
-from pullback.front import contexts, generators
+from pullback.front import classes, contexts, generators
 from pullback.front.generators import CONSUMER, GO, STATE, VALUE
 from pullback.front.matching import Matching
-from pullback.front.trees import assign, load, own_nodes, place, stores_in
+from pullback.front.trees import assign, has_yield, load, own_nodes, place, stores_in
 
 __all__ = ["CONSUMER", "GO", "STATE", "VALUE", "desugared"]
 
 _LISTS = ("orelse", "finalbody")
 
 
-def desugared(body: list[ast.stmt], *, generator: bool = False) -> list[ast.stmt]:
-    """The statements of one function in fewer kinds."""
-    desugarer = _Desugarer(generator)
+def desugared(body: list[ast.stmt], *, generator: bool = False, stepped: bool = False) -> list[ast.stmt]:
+    """The statements of one function in fewer kinds; generator: it pushes its values, stepped: see `resumed`."""
+    desugarer = _Desugarer(generator, stepped)
     found = desugarer.block(body)
     return generators.framed(found, catches=desugarer.catches) if generator else found
 
@@ -37,8 +37,9 @@ def desugared(body: list[ast.stmt], *, generator: bool = False) -> list[ast.stmt
 class _Desugarer:
     """The walk over one function's statements; it numbers the variables that it makes up."""
 
-    def __init__(self, generator: bool) -> None:
+    def __init__(self, generator: bool, stepped: bool) -> None:
         self.generator = generator
+        self.stepped = stepped
         self.count = 0
         self.guarded = False  # are handlers around
         self.catches = False  # does a generator yield inside `try` with handlers
@@ -54,8 +55,11 @@ class _Desugarer:
         return body if _unchanged(found, body) else found
 
     def statement(self, s: ast.stmt) -> Iterator[ast.stmt]:
-        if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef):
             yield s
+            return
+        if isinstance(s, ast.ClassDef):
+            yield from classes.made(s, self.fresh)
             return
         if self.generator:
             replaced = generators.replaced(s, guarded=self.guarded)
@@ -67,7 +71,7 @@ class _Desugarer:
             case ast.Match():
                 yield from self.match(s)
             case ast.With():
-                yield from self.block(contexts.opened(s, self.fresh))
+                yield from self.block(contexts.opened(s, self.fresh, stepped=self.stepped and has_yield(s.body)))
             case ast.While() if _assigns(s.test):
                 yield from self.rotated(s)
             case _:

@@ -192,6 +192,9 @@ class Exceptions(Targets):
 
     def unset(self, node: ast.AST, name: str) -> None:
         """`del name`, where it may be unset already."""
+        if self.scope.declared.get(name) == "global":
+            self.set_global(name, self.make(node, "py.unbound", name=name))
+            return
         if name in self.cells:
             self.bind(name, self.make(node, "py.unbound", name=name))
             return

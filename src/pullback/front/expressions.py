@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from pullback.front.context import Context
 from pullback.front.refusals import EXPRESSIONS
-from pullback.front.trees import Ask, Bound, Comprehension, Known, Maker, Refused
+from pullback.front.trees import Ask, Bound, Comprehension, Known, Maker, Refused, Unchecked
 from pullback.ir.node import Value
 
 __all__ = ["OPERATORS", "Expressions"]
@@ -53,10 +53,6 @@ class Expressions(Context):
     @abstractmethod
     def comprehension(self, node: Comprehension | ast.GeneratorExp) -> Value:
         """A list, set or dict that a comprehension fills in place."""
-
-    @abstractmethod
-    def check_targets(self, node: Comprehension | ast.GeneratorExp) -> None:
-        """Refuse `:=` to a global in a comprehension."""
 
     @abstractmethod
     def forward(self, node: ast.AST, name: str) -> Value:
@@ -109,10 +105,8 @@ class Expressions(Context):
             case ast.JoinedStr():
                 return self.joined(node)
             case ast.ListComp() | ast.SetComp() | ast.DictComp():
-                self.check_targets(node)
                 return self.comprehension(node)
             case ast.GeneratorExp():
-                self.check_targets(node)
                 iterable = self.expression(node.generators[0].iter)
                 return self.make(node, "py.call", self.closure(node), iterable, keywords=())
             case Ask():
@@ -122,6 +116,8 @@ class Expressions(Context):
                 for binding in node.bindings:
                     self.expression(binding)
                 return self.constant(node, True)
+            case Unchecked():
+                return self.raw(node.name.id)[0]
             case Refused():
                 self.refuse(node, *node.row)
         self.unsupported(node)
@@ -187,7 +183,8 @@ class Expressions(Context):
         items = [self.expression(item.value if isinstance(item, ast.Starred) else item) for item in node.elts]
         if any(stars):
             return self.make(node, "py.sequence_star", *items, kind=kind, stars=stars)
-        return self.make(node, f"py.{kind}", *items)
+        written = {"display": True} if kind == "tuple" else {}  # inference makes rows of a heap of some
+        return self.make(node, f"py.{kind}", *items, **written)
 
     def dictionary(self, node: ast.Dict) -> Value:
         """A display: of literal strings, of any keys, or with mappings in it."""
@@ -235,7 +232,6 @@ class Expressions(Context):
         keywords = tuple(str(k.arg) for k in node.keywords)
         first = node.args[0] if node.args else None
         if isinstance(first, ast.GeneratorExp) and first in self.scope.listed:
-            self.check_targets(first)
             values = [self.comprehension(first), *(self.expression(k.value) for k in node.keywords)]
             return self.make(node, "py.call", function, *values, keywords=keywords, listed=True)
         values = [self.expression(a) for a in node.args] + [self.expression(k.value) for k in node.keywords]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from pullback.front.expressions import Expressions
 from pullback.front.generators import OWN
@@ -78,9 +79,25 @@ class Functions(Expressions):
     def needed(self, child: Scope, name: str | None, forwards: Mapping[str, Scope]) -> list[str]:
         """The variables around the function that it captures, through the functions it makes too."""
         around = self.scope.locals | self.captures | {self.self_name}
+        around |= {"__class__"} if hasattr(child.node, "of_class") else set()
         return [n for n in sorted(_reads(child, forwards)) if n in around and n != name and n not in forwards]
 
+    def is_own_class(self, node: ast.AST, name: str) -> bool:
+        """Is it, in a function of the body of a class, the name of that class, which nothing else binds."""
+        owner = getattr(node, "of_class", None)
+        if owner is None or name == "__class__":
+            return owner is not None
+        stores = self.scope.stores.get(name, ())
+        return owner.name == name and name in self.scope.locals and len(stores) == 1 and name not in self.rebound
+
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Variables that functions made here assign."""
+        return frozenset(name for child in self.scope.children for name in child.nonlocals)
+
     def captured_value(self, node: ast.AST, name: str) -> tuple[Value, bool]:
+        if self.is_own_class(node, name):
+            return self.make(node, "py.own_class", key=getattr(node, "of_class", None)), False
         if name in self.cells:
             return self.cells[name], False
         if name in self.scope.locals or name in self.captures:
@@ -120,7 +137,7 @@ class Functions(Expressions):
         name = self.own_name(node)
         forwards = {**self.forwards, **self.later_functions(node, child, name)}
         for captured in self.needed(child, name, forwards):
-            if f"={captured}" in self.flow.during[s]:
+            if f"={captured}" in self.flow.during[s] and not self.is_own_class(node, captured):
                 yield captured
         if name is not None and name in child.reads and f"={name}" in self.flow.after[s]:
             yield name

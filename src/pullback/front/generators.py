@@ -18,30 +18,48 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pullback.front.trees import Refused, ask, assign, has_yield, load, own_nodes, place
+from pullback.front.trees import ask, assign, has_yield, load, own_nodes, place
 
-__all__ = ["CONSUMER", "GO", "OWN", "PENDING", "STATE", "VALUE", "framed", "replaced"]
+__all__ = ["CONSUMER", "GO", "OWN", "PENDING", "STATE", "VALUE", "framed", "pushable", "replaced"]
 
 CONSUMER, STATE, GO, VALUE, PENDING = "the consumer", "the state", "goes on", "the value", "the pending"
 OWN = frozenset((GO, VALUE, STATE, PENDING))  # what a generator has at its end
 _ITEM, _ERROR = "the item", "the error"
 
-_INSIDE_WITH = (
-    "`yield` inside `with` is not supported", "the consumer runs here",
-    "yield after the `with` statement, values kept in a list",
-)  # fmt: skip
-_CATCHES_ALL = (
-    "`yield` inside a `try` that catches everything is not supported", "an early end would be caught as GeneratorExit",
-    "name the exceptions, `except ValueError`, or use `finally`",
-)  # fmt: skip
-_IN_FINALLY = (
-    "`yield` inside `finally` is not supported", "nobody takes the value when the generator ends early",
-    "yield after the `try` statement",
-)  # fmt: skip
-_FROM_INSIDE_TRY = (
-    "`yield from` inside `try` with `except` is not supported", "both generator and consumer may raise here",
-    "write a `for` loop with `yield`, or move it out of the `try`",
-)  # fmt: skip
+def pushable(body: Sequence[ast.AST]) -> bool:
+    """Can a generator function with these statements push its values: an early end, and what the consumer raises, must
+    not be the generator's to see, and its `yield` must stand where no value is on the way.  Others see `resumed`."""
+    return all(map(_is_pushable, body))
+
+
+def _is_pushable(s: ast.AST) -> bool:
+    if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or not has_yield([s]):
+        return True
+    match s:
+        case ast.Expr(value=ast.Yield() | ast.YieldFrom() as source) | ast.Return(value=ast.YieldFrom() as source):
+            return source.value is None or not has_yield([source.value])
+        case ast.Assign(value=ast.Yield() | ast.YieldFrom() as source):
+            return not has_yield([*s.targets, *([source.value] if source.value is not None else [])])
+        case ast.Try():
+            return _is_pushable_try(s)
+        case ast.If() | ast.While():
+            return not has_yield([s.test]) and pushable([*s.body, *s.orelse])
+        case ast.For():
+            return not has_yield([s.target, s.iter]) and pushable([*s.body, *s.orelse])
+        case ast.Match():
+            guards = [case.guard for case in s.cases if case.guard is not None]
+            return not has_yield([s.subject, *guards]) and all(pushable(case.body) for case in s.cases)
+    return False
+
+
+def _is_pushable_try(s: ast.Try) -> bool:
+    if has_yield(s.finalbody):
+        return False
+    if has_yield(s.body) and s.handlers:
+        delegates = any(isinstance(node, ast.YieldFrom) for node in own_nodes(s.body))
+        if delegates or any(_catches_all(h.type) for h in s.handlers):
+            return False
+    return pushable([*s.body, *(inner for h in s.handlers for inner in h.body), *s.orelse])
 
 
 def framed(body: list[ast.stmt], *, catches: bool) -> list[ast.stmt]:
@@ -54,10 +72,6 @@ def framed(body: list[ast.stmt], *, catches: bool) -> list[ast.stmt]:
 def replaced(s: ast.stmt, *, guarded: bool) -> list[ast.stmt] | None:
     """A statement of a generator that yields or returns as others; None for any other; guarded: handlers are around."""
     match s:
-        case ast.Expr(value=value) | ast.Assign(value=value) | ast.Return(value=ast.YieldFrom() as value) if (
-            guarded and isinstance(value, ast.YieldFrom)
-        ):
-            return [_refusal([s], _FROM_INSIDE_TRY)]
         case ast.Expr(value=ast.Yield() as source):
             return _placed(_pushed(source, guarded), s)
         case ast.Expr(value=ast.YieldFrom() as source):
@@ -72,12 +86,6 @@ def replaced(s: ast.stmt, *, guarded: bool) -> list[ast.stmt] | None:
         case ast.Return():
             value = s.value or ast.Constant(value=None)
             return _placed([assign(VALUE, value), ast.Return(value=None)], s)
-        case ast.Try() if has_yield(s.body) and any(_catches_all(h.type) for h in s.handlers):
-            return [_refusal(s.body, _CATCHES_ALL)]
-        case ast.Try() if has_yield(s.finalbody):
-            return [_refusal(s.finalbody, _IN_FINALLY)]
-        case ast.With() if has_yield(s.body):
-            return [_refusal(s.body, _INSIDE_WITH)]
     return None
 
 
@@ -114,11 +122,3 @@ def _targets(*names: str) -> ast.Tuple:
 def _stop() -> ast.stmt:
     leave = ast.Return(value=None)
     return ast.If(test=ast.UnaryOp(op=ast.Not(), operand=load(GO)), body=[leave], orelse=[])
-
-
-def _refusal(body: Sequence[ast.stmt], row: tuple[str, str, str]) -> ast.stmt:
-    """What stands for statements around the first `yield` in the body."""
-    node = next(node for node in own_nodes(body) if isinstance(node, ast.Yield | ast.YieldFrom))
-    refused = Refused()
-    refused.row = row
-    return place(ast.Expr(value=ast.copy_location(refused, node)), node)

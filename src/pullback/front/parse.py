@@ -12,6 +12,7 @@ import ast
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import CodeType, FunctionType
 
 from pullback.diagnostic import CompileError, Diagnostic, Span
@@ -21,7 +22,7 @@ from pullback.front.flow import falls
 from pullback.front.generators import CONSUMER, GO, OWN, PENDING, STATE, VALUE
 from pullback.front.refusals import STATEMENTS
 from pullback.front.resumed import resumed
-from pullback.front.scope import Scope
+from pullback.front.scope import Scope, stepped
 from pullback.front.source import Found, find, find_text
 from pullback.front.state import RETURN, Binding
 from pullback.front.trees import ITERABLE, RESULT, Comprehension
@@ -55,7 +56,7 @@ def parse_text(source: str, name: str, filename: str = "<text>") -> Function:
 
 def _lower(found: Found, free: Sequence[str], qualified: str) -> Function:
     captures = [(name, False) for name in free]
-    unit, scope = Unit(found, getattr(found.node, "name", "<lambda>")), Scope(found.node)
+    unit, scope = Unit(found, getattr(found.node, "name", "<lambda>")), Scope(stepped(found.node))
     return Walk(unit, scope, qualified, captures).function([name for name in free if name in scope.nonlocals])
 
 
@@ -112,10 +113,11 @@ class Walk(Control):
             "generator": self.scope.generator,
             "catches": PENDING in self.scope.locals,
             "self_name": self.self_name,
-            "code": self.unit.found.codes.get(node),
+            "code": self.unit.found.codes.get(getattr(node, "original", node)),
         }
         if self.scope.generator and isinstance(node, ast.FunctionDef):
             attrs["resumed"] = self.resumed
+        attrs["resumes"] = bool(getattr(node, "steps", False))
         return Function(self.unit.function, self.builder.block, self.unit.span(node), attrs)
 
     def resumed(self) -> Function:
@@ -125,9 +127,7 @@ class Walk(Control):
         with _LOCK, _deep_nesting(node.name, self.unit.span(node)):
             scope = Scope(resumed(node))
             walk = Walk(self.unit, scope, self.qualified, self.captured, self.self_name, self.forwards)
-            found = walk.function([name for name, _ in self.captured if name in self.cells])
-        found.attrs["resumes"] = True
-        return found
+            return walk.function([name for name, _ in self.captured if name in self.cells])
 
     def make_cells(self) -> None:
         """Cells for the variables that change after functions have captured them; parameters are in them already."""
@@ -197,7 +197,11 @@ class Walk(Control):
         self_name: str | None,
         forwards: Mapping[str, Scope],
     ) -> Function:
-        name = getattr(scope.node, "name", "<lambda>")
+        owner = getattr(scope.node, "of_class", None)
+        name = getattr(getattr(scope.node, "original", scope.node), "name", "<lambda>")
         unit = self.unit if name == "<genexpr>" or " " in name else Unit(self.unit.found, name)
-        walk = Walk(unit, scope, f"{self.qualified}.<locals>.{name}", captures, self_name, forwards)
+        if owner is not None:
+            unit = replace(unit, found=replace(unit.found, owner=owner.name))
+        qualified = name if owner is None else f"{owner.name}.{name}"
+        walk = Walk(unit, scope, f"{self.qualified}.<locals>.{qualified}", captures, self_name, forwards)
         return walk.function([captured for captured, _ in captures if captured in self.cells])

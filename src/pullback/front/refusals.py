@@ -8,10 +8,6 @@ __all__ = ["EXPRESSIONS", "STATEMENTS"]
 Row = tuple[str, str, str]
 
 STATEMENTS: dict[str, Row] = {
-    "ClassDef": (
-        "classes cannot be defined in compiled code", "defined inside the function",
-        "move the class to the top of the module, or use a tuple or a dict",
-    ),
     "AsyncFunctionDef": (
         "`async def` cannot be compiled", "a coroutine",
         "write a plain `def`: compiled code runs to its end without waiting",

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pullback.front.desugar import CONSUMER, desugared
+from pullback.front.generators import pushable
+from pullback.front.resumed import resumed
 from pullback.front.trees import (
     Comprehension,
     FunctionNode,
@@ -27,7 +29,7 @@ from pullback.front.trees import (
     stores_in,
 )  # fmt: skip
 
-__all__ = ["Scope", "expressions_of", "own_nodes", "stores_in"]
+__all__ = ["Scope", "expressions_of", "own_nodes", "stepped", "stores_in"]
 
 _MAKERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
 _TAKERS = ("tuple", "list", "sorted")
@@ -178,7 +180,11 @@ class Scope:
         if node not in self._children:
             inline = isinstance(node, _COMPREHENSIONS) or node in self.listed
             written = self.listed.get(node, node)
-            function = function_of(written) if isinstance(written, ast.GeneratorExp | Comprehension) else written
+            if isinstance(written, ast.GeneratorExp | Comprehension):
+                names = [n for n, kind in self.declared.items() if kind == "global"]
+                function: FunctionNode = function_of(written, names)
+            else:
+                function = stepped(written)
             self._children[node] = Scope(function, inline)
         return self._children[node]
 
@@ -190,6 +196,13 @@ class Scope:
             if isinstance(node, _MAKERS + _COMPREHENSIONS) and name in self.child(node).reads:
                 return self.child(node).first_read(name)
         return self.node
+
+
+def stepped(node: FunctionNode) -> FunctionNode:
+    """A generator function that cannot push its values as what makes objects that give them one by one; others stay."""
+    if not isinstance(node, ast.FunctionDef) or not has_yield(node.body) or pushable(node.body):
+        return node
+    return resumed(node)
 
 
 def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import NoReturn
 
 from pullback.front.expressions import OPERATORS
 from pullback.front.functions import Functions
 from pullback.front.state import Binding
-from pullback.front.trees import Comprehension, stores_in
 from pullback.ir.node import Value
 
 __all__ = ["Targets"]
@@ -99,6 +97,8 @@ class Targets(Functions):
             case ast.Name():
                 self.read(target)
                 self.assign_name(target, self.make(target, "py.unbound", name=target.id))
+                if self.scope.declared.get(target.id) == "global":
+                    return
                 if not self.cells.keys() & {target.id}:
                     self.state.names[target.id] = Binding(self.state.names[target.id].value, maybe=True)
             case ast.Tuple() | ast.List():
@@ -115,22 +115,20 @@ class Targets(Functions):
 
     def assign_name(self, target: ast.Name, value: Value) -> None:
         kind = self.scope.declared.get(target.id)
-        if kind is not None and target.id not in self.cells:
-            self.refuse_declared(target, target.id, kind)
         self.at(target)
+        if kind == "global":
+            self.set_global(target.id, value)
+            return
+        if kind is not None and target.id not in self.cells:
+            self.refuse(
+                target, f"the nonlocal name '{target.id}' is assigned",
+                "a variable of the function around can be read here but not changed",
+                "return the new value and let the caller store it",
+            )  # fmt: skip
         self.bind(target.id, value)
 
-    def check_targets(self, node: Comprehension | ast.GeneratorExp) -> None:
-        for name, target in stores_in([node]):
-            if self.scope.declared.get(name) == "global":
-                self.refuse_declared(target, name, "global")
-
-    def refuse_declared(self, node: ast.AST, name: str, kind: str) -> NoReturn:
-        outer = "a global" if kind == "global" else "a variable of the function around"
-        self.refuse(
-            node, f"the {kind} name '{name}' is assigned", f"{outer} can be read here but not changed",
-            "return the new value and let the caller store it",
-        )  # fmt: skip
+    def set_global(self, name: str, value: Value) -> None:
+        self.op(None, "py.global_set", value, results=0).attrs["name"] = self.unit.found.mangled(name)
 
     def augment_item(self, s: ast.AugAssign, target: ast.Subscript) -> None:
         """x[i] += v: x and i once, then the old item, then v."""

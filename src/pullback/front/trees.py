@@ -12,12 +12,12 @@ by the scope around it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 __all__ = [
-    "ITERABLE", "RESULT", "Ask", "Bound", "Comprehension", "FunctionNode", "Known", "Maker", "Refused", "ask", "assign",
-    "expressions_of", "function_of", "has_yield", "load", "own_nodes", "place", "stores_in",
+    "ITERABLE", "RESULT", "Ask", "Bound", "Comprehension", "FunctionNode", "Known", "Maker", "Refused", "Unchecked",
+    "ask", "assign", "expressions_of", "function_of", "has_yield", "load", "own_nodes", "place", "stores_in",
 ]  # fmt: skip
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -50,6 +50,13 @@ class Bound(ast.expr):
 
     _fields = ("bindings",)
     bindings: list[ast.NamedExpr]
+
+
+class Unchecked(ast.expr):
+    """The value of a name, whether it is set or not."""
+
+    _fields = ("name",)
+    name: ast.Name
 
 
 class Refused(ast.expr):
@@ -166,8 +173,8 @@ def has_yield(body: Sequence[ast.AST]) -> bool:
 # ---------------------------------------------------------------------------------------------- comprehensions
 
 
-def function_of(node: Comprehension | ast.GeneratorExp) -> ast.FunctionDef:
-    """A comprehension as the function that it is, of its first iterable.
+def function_of(node: Comprehension | ast.GeneratorExp, globals_: Collection[str] = ()) -> ast.FunctionDef:
+    """A comprehension as the function that it is, of its first iterable; globals_: names declared so around it.
 
         [e for x in xs if c]     ->     the result = []; for x in .0: if c: the result.append(e)
         (e for x in xs if c)     ->     for x in .0: if c: yield e
@@ -193,8 +200,11 @@ def function_of(node: Comprehension | ast.GeneratorExp) -> ast.FunctionDef:
         source = clause.iter if number else load(ITERABLE)
         kind = ast.AsyncFor if clause.is_async else ast.For
         body = [kind(target=clause.target, iter=source, body=body, orelse=[])]
-    outer = sorted({target.id for target in _assigned_around(node)}) if isinstance(node, ast.GeneratorExp) else []
-    if outer:
+    assigned = sorted({target.id for target in _assigned_around(node)})
+    outer = [name for name in assigned if name not in globals_]
+    if len(outer) < len(assigned):
+        start.append(ast.Global(names=[name for name in assigned if name in globals_]))
+    if outer and isinstance(node, ast.GeneratorExp):
         start.append(ast.Nonlocal(names=outer))
     arguments: dict[str, Any] = {"posonlyargs": [], "kwonlyargs": [], "kw_defaults": [], "defaults": []}
     parameters = ast.arguments(args=[ast.arg(arg=ITERABLE)], **arguments)

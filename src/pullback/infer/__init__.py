@@ -42,7 +42,9 @@ from pullback.infer.numpy import (
     clipping,
     closeness,
     complex_arrays,
+    complex_reductions,
     complex_sorting,
+    complex_views,
     contract,
     conversions,
     cumulative,
@@ -88,13 +90,13 @@ __all__ = ["Backward", "Entry", "Options", "Request", "Session", "infer_entry", 
 DEFAULT = Options()
 _MEANINGS = (
     array_attributes, axes, builders, caches, checkpointed, clipping, closeness, complex_arrays, complex_functions,
-    complex_sorting, construct, container_texts, contract, conversions, copying, creation, cumulative, derivatives,
-    dict_makers, dicts, dtype_functions, einsum, elements, extrema, float_functions, grids, hashes, histograms,
-    iteration, joining, kinds, lapack, library, linalg, linearized, list_makers, list_methods, mapping,
-    math_functions, norms, numpy_functions, object_texts, outputs, padding, parallel, python_functions, quantiles,
-    ramps, random_numbers, record_arrays, record_functions, record_shapes, record_writes, reductions, repeats,
-    scipy_linalg, selecting, sets, shapes, sliding, sorting, special_functions, splitting, statistics, stopped, texts,
-    ufunc_methods, ufuncs,
+    complex_reductions, complex_sorting, complex_views, construct, container_texts, contract, conversions, copying,
+    creation, cumulative, derivatives, dict_makers, dicts, dtype_functions, einsum, elements, extrema, float_functions,
+    grids, hashes, histograms, iteration, joining, kinds, lapack, library, linalg, linearized, list_makers,
+    list_methods, mapping, math_functions, norms, numpy_functions, object_texts, outputs, padding, parallel,
+    python_functions, quantiles, ramps, random_numbers, record_arrays, record_functions, record_shapes, record_writes,
+    reductions, repeats, scipy_linalg, selecting, sets, shapes, sliding, sorting, special_functions, splitting,
+    statistics, stopped, texts, ufunc_methods, ufuncs,
 )  # fmt: skip
 
 

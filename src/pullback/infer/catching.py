@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from pullback.analysis.raises import Raises, failure_of
 from pullback.diagnostic import CompileError, Diagnostic
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import BUILTINS, Code, Frame, Session
 from pullback.infer.exceptions import is_instance, kinds_of, raise_value, reraise
 from pullback.infer.lattice import join
@@ -23,7 +24,7 @@ from pullback.ir.node import Block, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.prims.exceptions import name_of, takes
 from pullback.runtime.boundary import ABSENT
-from pullback.types import EXCEPTION, Caught, Failure, NoneType, Str, Type, Union, show, slots
+from pullback.types import EXCEPTION, NONE, Caught, Failure, NoneType, Str, Type, show, slots
 
 __all__ = ["CATCHING", "raise_assertion", "raise_instead", "settle"]
 
@@ -215,22 +216,13 @@ def _reraise(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 
 def _resume(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
-    """py.resume: raise what is pending."""
-    (pending,) = operands
-    if isinstance(pending.type, NoneType):
-        return []
-    if not isinstance(pending.type, Union):
-        reraise(cx, pending)
-        return []
-    index = next(i for i, member in enumerate(pending.type.members) if isinstance(member, Caught))
-    caught = cx.split(pending.type.members[index : index + 1], [v for v in pending.values if v.type == EXCEPTION])
-    hit = cx.e("eq", pending.values[0], cx.e.integer(index))
+    """py.resume: raise what is pending, if anything is; kept in memory it is what the exception held."""
 
-    def go_on() -> list[AV]:
-        reraise(cx, caught[0])
-        return []
+    def rule(cx: Frame, given: Sequence[AV]) -> AV:
+        (pending,) = given
+        return AV(NONE) if isinstance(pending.type, NoneType) else raise_value(cx, pending)
 
-    cx.choose(hit, go_on, list)
+    dispatch(cx, operands, rule)
     return []
 
 

@@ -11,20 +11,25 @@ from __future__ import annotations
 
 import functools
 import types as python_types
+from collections.abc import Sequence
 from typing import Any
 
 from pullback.infer.binding import pack_tuple
 from pullback.infer.bound import apply_to
 from pullback.infer.calls import call
-from pullback.infer.engine import Frame
+from pullback.infer.dispatch import dispatch
+from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import heap_of_type
 from pullback.infer.literals import literal
 from pullback.infer.names import constant_type, object_value
+from pullback.infer.narrowing import without
+from pullback.infer.parts import class_behind, is_local, part_value
+from pullback.infer.templates import Part, part_behind
 from pullback.infer.values import AV
 from pullback.runtime.boundary import ABSENT, Guard
 from pullback.runtime.callobject import transform_of
 from pullback.runtime.state import is_value
-from pullback.types import Builtin, Class, Member, Ref, Tuple, Type
+from pullback.types import UNBOUND, Builtin, Class, Closure, Member, Ref, Tuple, Type, Unbound, Union
 
 __all__ = [
     "bound_member", "class_value", "function_of", "instance_class", "is_generated", "is_named_tuple", "member", "plain",
@@ -67,7 +72,8 @@ def member(cx: Frame, cls: type, name: str, after: type | None = None) -> tuple[
         if name in _AS_OBJECT and owner is not object and not owner.__flags__ & _HEAP_TYPE:
             continue
         value = cx.session.held.read("class", owner, name)
-        if owner.__flags__ & _HEAP_TYPE and not is_value(value):  # others never change; values are read at each call
+        # Builtin classes and those that functions make never change; values are read at each call.
+        if owner.__flags__ & _HEAP_TYPE and not is_value(value) and not is_local(owner):
             cx.session.guards.setdefault((id(owner), name), Guard("class", owner, name, value))
         if value is not ABSENT:
             return owner, value
@@ -77,8 +83,12 @@ def member(cx: Frame, cls: type, name: str, after: type | None = None) -> tuple[
 _HEAP_TYPE = 1 << 9
 
 
-def function_of(cx: Frame, function: Any, label: str) -> AV:
-    """A function that a class holds, its place guarded already, as a value."""
+def function_of(cx: Frame, function: Any, label: str, subject: AV | None = None) -> AV:
+    """A function that a class holds, its place guarded already, as a value.  subject: an object of the class, or the
+    class."""
+    part = part_behind(function)
+    if part is not None:
+        return part_value(cx, part, subject)
     found = constant_type(cx, function, label)
     if found is None:
         raise cx.error(f"{label} is an object of class {type(function).__name__}", "this cannot be called here")
@@ -96,34 +106,65 @@ def bound_member(cx: Frame, subject: AV, cls: type, found: tuple[type, Any], nam
         return apply_to(AV(Builtin("exception.__init__")), [subject])
     match value:
         case python_types.FunctionType() | functools._lru_cache_wrapper():
-            return apply_to(function_of(cx, value, label), [subject])
+            return apply_to(function_of(cx, value, label, subject), [subject])
         case property():
             if value.fget is None:
                 title = f"property '{name}' of '{cls.__name__}' object has no getter"
                 raise cx.error(title, "it can only be written", raised=("AttributeError", title))
-            return call(cx, function_of(cx, value.fget, label), [subject], {})
+            return call(cx, function_of(cx, value.fget, label, subject), [subject], {})
         case classmethod():
-            return apply_to(function_of(cx, value.__func__, label), [AV(Class(cls))])
+            return apply_to(function_of(cx, value.__func__, label, subject), [class_behind(cx, subject, cls)])
         case functools.partialmethod():
             partial = [function_of(cx, value.func, label), *(plain(cx, item, label) for item in value.args)]
             named = {key: plain(cx, item, label) for key, item in value.keywords.items()}
             return apply_to(partial[0], [subject, *partial[1:]], named)
     if transform_of(value) is not None:
         return apply_to(function_of(cx, value, label), [subject])
-    return class_value(cx, owner, value, name)
+    return class_value(cx, owner, value, name, subject)
 
 
-def class_value(cx: Frame, owner: type, value: Any, name: str) -> AV:
-    """What a class holds, as the class itself gives it."""
+def class_value(cx: Frame, owner: type, value: Any, name: str, subject: AV) -> AV:
+    """What a class holds, as the class itself gives it.  subject: the class, or an object of it."""
     label = f"{owner.__name__}.{name}"
     if isinstance(value, staticmethod):
-        return function_of(cx, value.__func__, label)
+        return function_of(cx, value.__func__, label, subject)
+    if isinstance(value, Part):
+        found = _set_part_value(cx, value, subject, name)
+        return found if cx.dead or isinstance(subject.type, Class) else _bound(cx, found, subject)
+    if is_local(owner) and type(value) in (int, float, tuple):
+        return plain(cx, value, label)
     if transform_of(value) is not None or isinstance(value, functools._lru_cache_wrapper):
         return function_of(cx, value, label)
     if hasattr(type(value), "__get__") and not isinstance(value, python_types.FunctionType | type):
         raise cx.error(f"{label} is a descriptor of class {type(value).__name__}",
                        "only properties, methods and plain values are known", "write a property")  # fmt: skip
     return object_value(cx, value, "class", owner, name, label)
+
+
+def _bound(cx: Frame, found: AV, subject: AV) -> AV:
+    """What an object gives of a part that may be one of several functions."""
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        is_function = isinstance(operands[0].type, Closure) and isinstance(operands[0].type.code, Code)
+        return apply_to(operands[0], [subject]) if is_function else operands[0]
+
+    return dispatch(cx, [found], rule)
+
+
+def _set_part_value(cx: Frame, part: Part, subject: AV, name: str) -> AV:
+    """What a part is, which may not be set."""
+    found = part_value(cx, part, subject)
+    cls = part.local.template
+    assert cls is not None
+    title = f"type object '{cls.__name__}' has no attribute '{name}'"
+    if isinstance(found.type, Unbound):
+        cx.check(cx.e.boolean(False), "AttributeError", title)
+        return cx.stop()
+    if not isinstance(found.type, Union) or UNBOUND not in found.type.members:
+        return found
+    unset = cx.e.integer(found.type.members.index(UNBOUND))
+    cx.check(cx.e("ne", found.values[0], unset), "AttributeError", title)
+    return without(cx, found, lambda member: isinstance(member, Unbound))
 
 
 def plain(cx: Frame, value: Any, label: str) -> AV:

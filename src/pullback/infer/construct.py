@@ -20,17 +20,20 @@ from pullback.infer.binding import bind_to, pack_dict
 from pullback.infer.bound import apply_to
 from pullback.infer.calls import CALLS, call
 from pullback.infer.classes import bound_member, function_of, instance_class, is_generated, is_named_tuple, member
-from pullback.infer.engine import Frame
+from pullback.infer.engine import Code, Frame
 from pullback.infer.exceptions import construct, is_by_value, set_arguments
 from pullback.infer.heaps import Heap, allocate, heap_of, write
 from pullback.infer.initialised import Initialised, initialised
 from pullback.infer.names import default_value
 from pullback.infer.object_writes import assign
 from pullback.infer.objects import set_field
+from pullback.infer.parts import class_behind, code_of_part, part_value
 from pullback.infer.registry import HANDLERS
 from pullback.infer.structures import attribute, unpack
+from pullback.infer.templates import CLASS, is_dynamic, part_behind
 from pullback.infer.truth import compare, truth
 from pullback.infer.values import AV, items_of
+from pullback.ir.node import Function
 from pullback.prims.exceptions import name_of
 from pullback.runtime.fixed import is_static
 from pullback.types import (
@@ -60,7 +63,7 @@ def call_class(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mappi
         (value,) = [*arguments, *keywords.values()] if len(arguments) + len(keywords) == 1 else [AV(NONE)]
         return enums.lookup(cx, cls, value, lambda x, y: truth(cx, compare(cx, "==", x, y)))
     if is_named_tuple(cls):
-        return _named_tuple(cx, cls, arguments, keywords)
+        return _named_tuple(cx, function, cls, arguments, keywords)
     is_exception = issubclass(cls, BaseException)
     if is_exception and is_by_value(cls):
         return construct(cx, name_of(cls), arguments, keywords)
@@ -70,6 +73,9 @@ def call_class(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mappi
     if heap.ready is None:
         heap.ready = _ready(cx, cls).fields | ({"args"} if is_exception else set())
     row = allocate(cx, heap)
+    if is_dynamic(cls):
+        heap.ready |= {CLASS}
+        write(cx, heap, row, CLASS, function)
     for name, type_ in heap.fields.items():  # of a new row everything is zero, so the first of a union
         if name not in heap.ready and not (isinstance(type_, Union) and type_.members[0] == UNBOUND):
             write(cx, heap, row, name, AV(UNBOUND))
@@ -194,8 +200,9 @@ def _dataclass_init(
     def default(name: str) -> AV:
         item = known.get(name)
         if item is not None and item.default_factory is not dataclasses.MISSING:
-            return call(cx, function_of(cx, item.default_factory, f"the factory of {name}"), [], {})
-        return default_value(cx, function, name)
+            return call(cx, function_of(cx, item.default_factory, f"the factory of {name}", subject), [], {})
+        part = part_behind(getattr(item, "default", None))
+        return default_value(cx, function, name) if part is None else part_value(cx, part, subject)
 
     values = bind_to(cx, cls.__name__, parameters, arguments, keywords, default)
     given = {name: value for (name, _, _), value in zip(parameters, values, strict=True)}
@@ -217,21 +224,26 @@ def _replace(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> 
     if cls is None or not dataclasses.is_dataclass(cls):
         raise cx.type_error("replace() should be called on dataclass instances", f"this is {show(subject.type)}")
     kept = [item.name for item in fields_of(cls) if item.init and item.name not in keywords]
-    return call(cx, AV(Class(cls)), [], {**{name: attribute(cx, subject, name) for name in kept}, **keywords})
+    given = {name: attribute(cx, subject, name) for name in kept}
+    return call(cx, class_behind(cx, subject, cls), [], {**given, **keywords})
 
 
 # ---------------------------------------------------------------------------------------------- named tuples
 
 
-def _named_tuple(cx: Frame, cls: Any, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+def _named_tuple(cx: Frame, made: AV, cls: Any, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = member(cx, cls, "__new__")
     if found is None or not is_generated(_function_in(found[1])):
         raise cx.error(f"objects of the class {cls.__name__} cannot be made in compiled code",
                        "it has a __new__ of its own", "write a function that makes the tuple")  # fmt: skip
     function = _function_in(found[1])
     parameters = _parameters(function)
-    items = bind_to(cx, cls.__name__, parameters, arguments, keywords, lambda name: default_value(cx, function, name))
-    return _of_class(cls, items)
+
+    def default(name: str) -> AV:
+        part = part_behind(cls._field_defaults.get(name))
+        return default_value(cx, function, name) if part is None else part_value(cx, part, made)
+
+    return _of_class(cls, bind_to(cx, cls.__name__, parameters, arguments, keywords, default))
 
 
 def _function_in(value: Any) -> Any:
@@ -290,15 +302,22 @@ def _ready(cx: Frame, cls: type, after: type | None = None) -> Initialised:
     if not isinstance(function, python_types.FunctionType):
         return Initialised(seen=True)
     if not is_generated(function):
-        untyped = cx.session.code_of(function).untyped
-        return initialised(untyped, is_plain, lambda: _ready(cx, cls, owner), Initialised())
+        return initialised(_untyped(cx, function), is_plain, lambda: _ready(cx, cls, owner), Initialised())
     start = Initialised(frozenset(
         item.name for item in fields_of(owner) if item.init or item.default_factory is not dataclasses.MISSING
     ))  # fmt: skip
     after_init = member(cx, cls, "__post_init__")
     if after_init is None or not isinstance(after_init[1], python_types.FunctionType):
         return start
-    return initialised(cx.session.code_of(after_init[1]).untyped, is_plain, lambda: Initialised(seen=True), start)
+    return initialised(_untyped(cx, after_init[1]), is_plain, lambda: Initialised(seen=True), start)
+
+
+def _untyped(cx: Frame, function: python_types.FunctionType) -> Function:
+    """The untyped IR of a method."""
+    part = part_behind(function)
+    code = cx.session.code_of(function) if part is None else code_of_part(cx, part)
+    assert isinstance(code, Code)
+    return code.untyped
 
 
 def _nothing(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

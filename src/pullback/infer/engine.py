@@ -24,7 +24,7 @@ from pullback.infer.advice import is_library
 from pullback.infer.asked import Ask, Asked, mentions
 from pullback.infer.heaps import Heap, skeleton
 from pullback.infer.knowledge import Definitions
-from pullback.infer.lattice import Family, depth, join, widen
+from pullback.infer.lattice import Family, depth, join, nesting, widen
 from pullback.infer.sites import Changed, sites_in
 from pullback.infer.values import AV, MISSING, coerce
 from pullback.ir.node import Block, Function, Op, Program, Value
@@ -44,6 +44,7 @@ __all__ = [
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
 MOST_BACKPROPAGATORS = 64  # that may nest beyond that
+MOST_PAIRS = 4  # around data in derivatives by closures: of values and backpropagators, of sensitivities
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
 MOST_NUMBERS = 256  # that one function is made for before that counts as having no end
 
@@ -68,6 +69,11 @@ class Code:
     python: FunctionType | None = None
     primal: Code | None = None  # of a function with backpropagators: the code of the function that it is made of
     level: int = 0  # how many derivatives it is in the code of, where arrays have shadows: they differ in types
+
+    @property
+    def order(self) -> int:
+        """How often J was applied to it."""
+        return 0 if self.primal is None else self.level - self.primal.level
 
     @property
     def name(self) -> str:
@@ -129,6 +135,10 @@ class Backward(Protocol):
         """The sum of sensitivities behind references."""
         ...
 
+    def outside(self, cx: Frame, where: Hashable, av: AV) -> AV:
+        """What was found outside, its arrays with shadows."""
+        ...
+
     def reject_unnoticed(self, cx: Frame) -> None:
         """Guard: in a function with a backpropagator, nothing is stored without one."""
         ...
@@ -155,6 +165,7 @@ class Session:
     families: list[Family] = field(default_factory=list)
     heaps: dict[tuple[str, Hashable], Heap] = field(default_factory=dict)
     displays: dict[tuple[str, Hashable], int] = field(default_factory=dict)  # of tuples: how deep what they made is
+    rows: set[tuple[str, Span]] = field(default_factory=set)  # displays of tuples that make rows of heaps
     imported: dict[int, tuple[object, Heap]] = field(default_factory=dict)  # Python objects with a row, by identity
     resolved: dict[int, tuple[Type, object]] = field(default_factory=dict)  # functions and the like in such objects
     importer: object = None  # the walk over them (`imports`)
@@ -168,21 +179,30 @@ class Session:
     ruled: dict[str, Function] = field(default_factory=dict)  # of derivative rules (`ruled`)
     named: dict[str, Specialization] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
+    classes: dict[Hashable, type] = field(default_factory=dict)  # templates of those that functions make
     entry: Code | None = None  # the function that Python calls
     log: list[str] = field(default_factory=list)
     given_depth: int = 0  # of the nesting of what Python passes
     performed: dict[Hashable, Op] = field(default_factory=dict)  # for ops with backpropagators, the ops themselves
     shadowed: bool = False  # arrays in derivatives by closures have shadows: the program writes to some, or stores some
     overwrites: bool = False  # it writes to some
+    outside: bool = False  # and to some that it finds in globals, cells and defaults
+    places: dict[Hashable, Type] = field(default_factory=dict)  # these, where derivatives read any
     called: dict[object, Function] = field(default_factory=dict)  # functions whose loops are calls in derivatives
     origins: dict[Op, Op] = field(default_factory=dict)  # the loops in these, as they are in the source
     recalled: int = 0  # counts changes that were seen when another loop became a call
     backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
 
     @property
-    def most_depth(self) -> int:
-        """How deep structures nest before they count as recursive data; backpropagators nest as calls do."""
-        return MOST_DEPTH + self.given_depth + (0 if self.backward is None else MOST_BACKPROPAGATORS)
+    def most_nesting(self) -> int:
+        """How deep data nests before it counts as recursive."""
+        return MOST_DEPTH + self.given_depth + (0 if self.backward is None else MOST_PAIRS)
+
+    def is_deep(self, type_: Type) -> bool:
+        """Does the type nest as deep as what grows without end?  Backpropagators nest as calls do, so further."""
+        if self.backward is None:
+            return depth(type_) > self.most_nesting
+        return nesting(type_) > self.most_nesting or depth(type_) > self.most_nesting + MOST_BACKPROPAGATORS
 
     def code_of(self, function: FunctionType) -> Code:
         """The untyped IR of a Python function object, parsed once."""
@@ -238,7 +258,7 @@ class Session:
         others = [other for other in self.order if other.code is code and other.seen_at in (None, span)]
         self._guard_numbers(code, parameters, len(others), span)
         count = len({tuple(map(loose, other.parameters)) for other in others}) if len(others) > 1 else len(others)
-        if count >= MOST_SPECIALIZATIONS or max(map(depth, parameters), default=0) > self.most_depth:
+        if count >= MOST_SPECIALIZATIONS or any(map(self.is_deep, parameters)):
             if sites := self.endless(parameters):
                 raise Changed(sites)  # lists of lists, without end: rows of a heap
             raise CompileError(
@@ -313,7 +333,7 @@ class Session:
 
     def _guard_result(self, spec: Specialization, result: Type) -> None:
         """What a recursive function returns must have an end."""
-        if depth(result) <= self.most_depth:
+        if not self.is_deep(result):
             return
         if sites := self.endless((result,)):
             raise Changed(sites)
@@ -336,18 +356,25 @@ class Session:
         """How often something was learned of families and heaps that code inferred before did not know."""
         heaps = sum(heap.changes for heap in self.heaps.values() if heap.merged is None)
         families = sum(family.changes for family in self.families)
-        by_closures = self.shadowed + self.overwrites + self.recalled
+        by_closures = self.shadowed + self.overwrites + self.outside + len(self.places) + self.recalled
         return heaps + families + self.newly_handled + len(self.asked.asks) + by_closures
 
     def endless(self, types: Sequence[Type]) -> frozenset[Hashable]:
         """The sites whose values make a type that has no end: of lists and dicts, or displays of tuples in tuples."""
-        deep = {site for site, levels in self.displays.items() if levels > self.most_depth // 2}
+        deep = {site for site, levels in self.displays.items() if levels > self.most_nesting // 2}
         return sites_in(types) or frozenset(deep)
 
     def change(self, sites: Iterable[Hashable]) -> None:
         """What these sites make is changed: they make references to heaps from the next pass on."""
         changed = frozenset(sites)
         self.imported.clear()
+        if rows := {(kind, key[1].span) for kind, key in changed if kind.startswith("record")}:  # type: ignore[misc,has-type]
+            self.rows |= rows
+            if self.backward is not None:
+                self._derive_anew()  # what a row is made of has its sensitivities in the twins of the heap
+                return
+        if self.backward is not None and any(isinstance(site, tuple) and site[0] == "global" for site in changed):
+            self._derive_anew()  # reads of such a global have sensitivities
         for site in changed:
             assert isinstance(site, tuple)
             kind, key = site
@@ -371,13 +398,26 @@ class Session:
         for family in self.families:
             family.forget(lambda type_: mentions(type_, stores))
 
+    def want_shadows(self, *, overwrites: bool, outside: bool) -> None:
+        """Arrays in derivatives have shadows from the next pass on."""
+        if outside and not self.outside:
+            self._derive_anew()
+        self.shadowed, self.overwrites = True, self.overwrites or overwrites
+        self.outside = self.outside or outside
+
     def call(self, loop: Op) -> None:
         """The loop becomes a call of its body in derivatives, which are made anew."""
         self.origins.get(loop, loop).attrs["called"] = True
+        self._derive_anew()
+
+    def _derive_anew(self) -> None:
+        """Functions with backpropagators are made anew, and all that was learned of them."""
         self.recalled = self.changes + 1  # more than before, although heaps and families go
         self.codes = {key: code for key, code in self.codes.items() if isinstance(key, FunctionType)}
         self.families.clear()
+        assigned = [place for place in self.heaps if place[0] == "global"]
         self.heaps.clear()
+        self.heaps.update((place, Heap(*place)) for place in assigned)
         self.imported.clear()
         self.performed.clear()
 
@@ -391,9 +431,9 @@ class Session:
         return Session(
             self.parse, self.frame, self.options, self.held, codes=self.codes, families=self.families,
             heaps=self.heaps, imported=self.imported, resolved=self.resolved, lenient=lenient, backward=self.backward,
-            handled=self.handled, performed=self.performed, asked=self.asked, entry=self.entry,
-            shadowed=self.shadowed, overwrites=self.overwrites, called=self.called, origins=self.origins,
-            recalled=self.recalled,
+            handled=self.handled, performed=self.performed, asked=self.asked, entry=self.entry, classes=self.classes,
+            shadowed=self.shadowed, overwrites=self.overwrites, outside=self.outside, places=self.places,
+            called=self.called, origins=self.origins, recalled=self.recalled, rows=self.rows,
         )  # fmt: skip
 
     def program(self, entry: str) -> Program:
@@ -684,7 +724,7 @@ class Frame:
 
     def grows(self, type_: Type) -> bool:
         """Is the structure deeper, or of more lengths, than what grows without end?  Lists of it become heaps."""
-        grown = depth(type_) > self.session.most_depth or _lengths(type_) > MOST_LENGTHS
+        grown = self.session.is_deep(type_) or _lengths(type_) > MOST_LENGTHS
         if grown and (sites := self.session.endless([type_])):
             raise Changed(sites)  # lists of any length, in rows of a heap
         return grown

@@ -25,7 +25,7 @@ from pullback.infer.interleaving import reject_interleaved
 from pullback.infer.lattice import depth
 from pullback.infer.names import constant_type, hold, holds_values
 from pullback.infer.repeated import note_effects
-from pullback.infer.returned import hands_out_generators, objects_behind
+from pullback.infer.returned import hands_out_generators, objects_behind, objects_put
 from pullback.infer.ruled import complete
 from pullback.infer.sites import CallWanted, Changed, ShadowsWanted, without_sites
 from pullback.infer.static import fixed_argument
@@ -98,7 +98,7 @@ def _attempt(session: Session, request: Request) -> tuple[Entry | None, Exceptio
         session.ask(found.asks)
         return None, None
     except ShadowsWanted as found:
-        session.shadowed, session.overwrites = True, session.overwrites or found.overwrites
+        session.want_shadows(overwrites=found.overwrites, outside=found.outside)
         return None, None
     except CallWanted as found:
         session.call(found.loop)
@@ -141,25 +141,28 @@ def _infer_once(session: Session, request: Request) -> Entry | None:
         remember(root, request.known)
     if session.changes != changes:
         return None
+    outside = [*types, *(hidden.type for hidden in session.hidden.values())]
+    name, span = getattr(request.function, "__name__", "the function"), request.span or Span("", 0)
     behind = objects_behind(
-        [spec.result, *(t for heap in reachable([spec.result]) for t in heap.fields.values())],
-        getattr(request.function, "__name__", "the function"), request.span or Span("", 0),
-    )  # fmt: skip
+        [spec.result, *(t for heap in reachable([spec.result]) for t in heap.fields.values())], name, span
+    )
+    known = {type_ for type_, _ in (*objects, *session.objects, *session.resolved.values())}
+    fields = [type_ for heap in reachable(outside) for type_ in heap.fields.values()]
+    behind += objects_put(fields, known, name, span)
     program = session.program(spec.name)
     settle(session, program)
-    heaps = reachable([*types, *(hidden.type for hidden in session.hidden.values()), spec.result])
+    heaps = reachable([*outside, spec.result])
     held = reachable([hidden.type for hidden in session.hidden.values()])
-    name = getattr(request.function, "__name__", "the function")
-    if hands_out_generators(heaps, held, name, request.span or Span("", 0)):
+    if hands_out_generators(heaps, held, name, span):
         translating = generators.guard()
         session.guards[id(translating.container), translating.key] = translating
     passed = {str(heap) for heap in heaps}
     order = {where: slots(hidden.type) for where, hidden in session.hidden.items()}
-    outside = Outside(
+    seen = Outside(
         {name: [str(heap) for heap in reachable(list(types))] for name, types in ruled.items()},
         {where: [str(heap) for heap in reachable([hidden.type])] for where, hidden in session.hidden.items()},
     )
-    taken = thread_hidden(program, order, passed, outside)
+    taken = thread_hidden(program, order, passed, seen)
     reject_interleaved(program)
     note_effects(program)
     name = getattr(request.function, "__name__", "function")
@@ -258,8 +261,10 @@ def _tuple(builder: Builder, items: Sequence[Value]) -> Value:
 
 
 def _packed(builder: Builder, result: Value) -> Value:
-    """Complex arrays of a result as NumPy keeps them."""
-    packer = builder.append_untyped(get("py.builtin"), (), attrs={"name": "pullback.packed"}).result
+    """Complex arrays of a result as NumPy keeps them; no generator is left where something is still to be done."""
+    ended = builder.append_untyped(get("py.builtin"), (), attrs={"name": "pullback.ended"}).result
+    _call(builder, ended, [])
+    packer = builder.append_untyped(get("py.builtin"), (), attrs={"name": "pullback.returned"}).result
     return _call(builder, packer, [result])
 
 

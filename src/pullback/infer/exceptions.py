@@ -24,6 +24,7 @@ from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.object_writes import OBJECTS
 from pullback.infer.registry import HANDLERS, is_exception
 from pullback.infer.structures import ATTRIBUTES, attribute
+from pullback.infer.templates import is_dynamic
 from pullback.infer.texts import SHOWN, call_text, concatenated, formatted
 from pullback.infer.truth import IDENTITIES, compare
 from pullback.infer.values import AV, choose_value, coerce, items_of
@@ -51,6 +52,7 @@ from pullback.types import (
 
 __all__ = [
     "construct", "is_by_value", "is_instance", "kinds_of", "opened", "raise_value", "reraise", "set_arguments",
+    "stored",
 ]  # fmt: skip
 
 OBJECT = ""  # the field of a failure that holds the object itself
@@ -62,7 +64,7 @@ _NOT_KNOWN = ("__cause__", "__context__", "__traceback__", "__notes__", "add_not
 
 def is_by_value(cls: type) -> bool:
     """Exceptions of a class that only keeps its arguments need no object."""
-    made = isinstance(cls.__new__, python_types.BuiltinMethodType)
+    made = isinstance(cls.__new__, python_types.BuiltinMethodType) and not is_dynamic(cls)
     return made and isinstance(getattr(cls, "__init__", None), python_types.WrapperDescriptorType)
 
 
@@ -269,6 +271,14 @@ def opened(cx: Frame, av: AV) -> AV:
     return AV(target, (tag, *result[1:]))
 
 
+def stored(cx: Frame, av: AV) -> AV:
+    """The value as it is kept in memory: of an exception that a handler was given, what it holds."""
+    members = av.type.members if isinstance(av.type, Union) else (av.type,)
+    if cx.dead or not any(isinstance(member, Caught) for member in members):
+        return av
+    return dispatch(cx, [av], lambda cx, given: opened(cx, given[0]) if isinstance(given[0].type, Caught) else given[0])
+
+
 def _contents(cx: Frame, av: AV, failure: Failure) -> AV:
     types = slots(failure)
     if not types:
@@ -306,7 +316,7 @@ def exception_attribute(cx: Frame, av: AV, name: str) -> AV:
                        raised=None if known else ("AttributeError", title))  # fmt: skip
     if isinstance(found[1], python_types.FunctionType | property):
         return bound_member(cx, _as_object(cx, cls, arguments), cls, found, name)
-    return class_value(cx, found[0], found[1], name)
+    return class_value(cx, found[0], found[1], name, av)
 
 
 def _as_object(cx: Frame, cls: type, arguments: Sequence[AV]) -> AV:

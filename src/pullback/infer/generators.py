@@ -19,7 +19,7 @@ from pullback.infer.heaps import kind_of
 from pullback.infer.interleaving import beside, collected_apart
 from pullback.infer.protocols import call_special, has_special, iterated
 from pullback.infer.registry import HANDLERS
-from pullback.infer.resumed import begun, can_begin
+from pullback.infer.resumed import begun, can_begin, is_begun, managed
 from pullback.infer.uses import KEEPS, uses_of
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Block, Function, Op, Value
@@ -150,6 +150,8 @@ def _next(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     if keywords or not 1 <= len(arguments) <= 2:
         raise cx.type_error("next() takes an iterator and perhaps a default", "these are other arguments")
     subject = arguments[0]
+    if isinstance(subject.type, Union):
+        return dispatch(cx, [subject], lambda cx, operands: _next(cx, [operands[0], *arguments[1:]], {}))
     if is_once(subject.type):
         return call_builtin(cx, "pullback.next" if len(arguments) == 1 else "pullback.next_or", arguments, {})
     if kind_of(subject.type) == "iterator":
@@ -178,6 +180,8 @@ def _contextmanager(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, A
 def _manager(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     function, *rest = arguments
     made = call(cx, function, rest, keywords)
+    if is_begun(made.type):
+        return managed(cx, made)
     if not isinstance(made.type, Iterator):
         raise cx.error("contextmanager() takes a generator function", "this function has no `yield`", "yield one value")
     return AV(Iterator("context", made.type.parts), made.values)
@@ -214,12 +218,6 @@ def pushed(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
     """The generator of a context manager."""
     (subject,) = operands
     assert isinstance(subject.type, Iterator)
-    function = subject.type.parts[0]
-    if isinstance(function, Closure) and isinstance(function.code, Code) and function.code.untyped.attrs.get("catches"):
-        raise cx.error(
-            "a context manager that catches exceptions around its `yield` is not supported",
-            "what the body of `with` raises would have to go on there", "use `finally`, or a class with __exit__",
-        )  # fmt: skip
     return AV(Iterator("generator", subject.type.parts), subject.values)
 
 

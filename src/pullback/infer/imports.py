@@ -12,7 +12,7 @@ of content comes here again.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from types import CellType, FunctionType
 from typing import Any
@@ -42,7 +42,7 @@ from pullback.types import (
     Type,
 )  # fmt: skip
 
-__all__ = ["Importer", "cell_key", "imported"]
+__all__ = ["Importer", "cell_key", "imported", "imported_names"]
 
 MOST_FIXED = 16
 """Items of one type in a list of fixed structure; longer ones are rows of a heap."""
@@ -66,10 +66,21 @@ Site = tuple[Any, ...]
 
 def imported(cx: Frame, value: object, where: str, site: Site, resolve: Resolve) -> Type:
     """The type of a value that Python passes; see `Importer.type_of`."""
-    importer = cx.session.importer
-    if not isinstance(importer, Importer):
-        importer = cx.session.importer = Importer(cx)
-    return importer.type_of(value, where, site, resolve)
+    return _importer(cx).type_of(value, where, site, resolve)
+
+
+def imported_names(
+    cx: Frame, values: Mapping[str, object], names: Sequence[str], heap: Heap, resolve: Resolve
+) -> None:
+    """Learn what a module holds under names, in a heap with a field for each of them."""
+    _importer(cx).names(values, names, heap, resolve)
+
+
+def _importer(cx: Frame) -> Importer:
+    found = cx.session.importer
+    if not isinstance(found, Importer):
+        found = cx.session.importer = Importer(cx)
+    return found
 
 
 class Importer:
@@ -94,11 +105,23 @@ class Importer:
         gives the types of functions, classes and the like."""
         self.resolve = resolve
         found = self._type(value, where, site, 0)
+        self._finish()
+        return found
+
+    def names(self, values: Mapping[str, object], names: Sequence[str], heap: Heap, resolve: Resolve) -> None:
+        """The fields of a heap from what a module holds under their names; some may not be set."""
+        self.resolve = resolve
+        for name in names:
+            known = self._field(values[name], name, ("field", "global", name)) if name in values else UNBOUND
+            heap.learn(name, known)
+        self._finish()
+
+    def _finish(self) -> None:
+        """Look at all that was met and not yet looked at."""
         while self.waiting:
             visit, arguments = self.waiting.popleft()
             visit(*arguments)
         self._note_unset()
-        return found
 
     def _note_unset(self) -> None:
         """What only some objects of a class have is not set in others."""

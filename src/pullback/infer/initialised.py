@@ -32,6 +32,7 @@ class Initialised:
 _STEPS: dict[tuple[str, object, str | None, int], str] = {
     ("py.global", "super", None, 0): "super",
     ("py.call", None, "super", 1): "base",
+    ("py.call", None, "super", 3): "base",  # the class around and the first argument are named
     ("py.attribute", "__init__", "base", 1): "init",
 }  # fmt: skip
 

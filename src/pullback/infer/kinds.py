@@ -25,6 +25,8 @@ from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.loops import ITERABLES
 from pullback.infer.object_writes import set_attribute
 from pullback.infer.objects import has_field
+from pullback.infer.parts import class_behind
+from pullback.infer.parts import class_type as class_of_user
 from pullback.infer.protocols import has_special
 from pullback.infer.registry import HANDLERS, builtin_name
 from pullback.infer.structures import attribute
@@ -191,7 +193,8 @@ def _type(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         cls = class_of_type(operands[0].type)
         if cls is None:
             raise cx.error(f"type() of {show(operands[0].type)} is not supported", "it has no class here")
-        return AV(class_type(cls))
+        known = builtin_name(cls)
+        return AV(Builtin(known)) if known is not None else class_behind(cx, operands[0], cls)
 
     about = cx.argument_values[0] if cx.argument_values else None
     (subject,) = arguments
@@ -199,15 +202,15 @@ def _type(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         return dispatch(cx, [opened(cx, subject)], rule)
     result = dispatch(cx, arguments, rule)
     if about is not None and isinstance(result.type, Union) and isinstance(subject.type, Union):
-        by_class = {class_type(cls): m for m in subject.type.members if (cls := class_of_type(m)) is not None}
+        by_class = {class_type(cx, cls): m for m in subject.type.members if (cls := class_of_type(m)) is not None}
         cx.classes[result.values[0]] = (about, subject.type.members, by_class)
     return result
 
 
-def class_type(cls: type) -> Type:
+def class_type(cx: Frame, cls: type) -> Type:
     """The type of a class itself, as its name in the source has it."""
     known = builtin_name(cls)
-    return Builtin(known) if known is not None else Class(cls)
+    return Builtin(known) if known is not None else class_of_user(cx, cls)
 
 
 def _name_of(cx: Frame, function: str, av: AV) -> str:

@@ -54,7 +54,7 @@ from pullback.types import (
 
 __all__ = [
     "ELLIPSIS", "MOST_TEXTS", "WEAK_BOOL", "WEAK_FLOAT", "WEAK_INT", "Family", "contains_code", "depth", "family_of",
-    "join", "widen",
+    "join", "nesting", "widen",
 ]  # fmt: skip
 
 MOST_TEXTS = 8  # strings known while compiling among which a tag chooses
@@ -79,10 +79,11 @@ def _merge(a: Type, b: Type) -> Type | None:
     match a, b:
         case (Constant() | Number(DType.BOOL, True), Constant() | Number(DType.BOOL, True)):
             return a if a == b else WEAK_BOOL
-        case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if (d, r, o) == (d2, r2, o2):
+        case (Array(d, r, c, o), Array(d2, r2, c2, o2)) if (d, r, o, a.flat) == (d2, r2, o2, b.flat):
             rows = a.row_major and b.row_major and not (c and c2) and r > 1
             columns = a.columns and b.columns
-            return Array(d, r, c and c2, o, _join_ones(a, b), rows, columns, a.foreign or b.foreign)
+            gaps = a.gaps if a.gaps == b.gaps else 2
+            return Array(d, r, c and c2, o, _join_ones(a, b), rows, columns, a.foreign or b.foreign, gaps, a.flat)
         case (Tuple(x, python), Tuple(y, other)) if len(x) == len(y) and python is other:
             return rebuilt(a, _join_all(x, y))
         case (List(x, sites), List(y, others)) if len(x) == len(y):
@@ -210,6 +211,19 @@ def depth(type_: Type) -> int:
             return 1 + max(map(depth, items), default=0)
         case Transformed(_, function, _):
             return 1 + depth(function)
+        case _:
+            return 0
+
+
+def nesting(type_: Type) -> int:
+    """How deep data nests: `depth` without what backpropagators captured, which nest as calls do."""
+    match type_:
+        case Closure(code) if _is_derivative(code):
+            return 0
+        case Tuple(items) | List(items) | Dict(_, items) | Iterator(_, items) | Closure(_, items, _) | Union(items):
+            return 1 + max(map(nesting, items), default=0)
+        case Transformed(_, function, _):
+            return 1 + nesting(function)
         case _:
             return 0
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pullback.infer.arithmetic import OVERFLOW
+from pullback.infer.calls import call
 from pullback.infer.complexes import complex_of, halves
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
@@ -24,10 +25,13 @@ from pullback.infer.narrowing import restrict
 from pullback.infer.numbers import as_number, python_int
 from pullback.infer.protocols import iterated
 from pullback.infer.records import fields, leaf_of, record_at
+from pullback.infer.registry import prelude
+from pullback.infer.resumed import is_begun
 from pullback.infer.samples import python_error
 from pullback.infer.shadowed import bare, inner_array, shadowed_element
 from pullback.infer.static import trips
 from pullback.infer.texts import character, text_length
+from pullback.infer.uses import uses_of
 from pullback.infer.values import AV, coerce, items_of
 from pullback.infer.views import array_element
 from pullback.infer.written_out import is_of_ranks, noted, written_out
@@ -248,6 +252,7 @@ def _for(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     subject, *start = operands
     if isinstance(subject.type, Union):
         return _for_union(cx, op, subject, start)
+    subject = _owned(cx, op, subject)
     if (inner := iterated(cx, subject)) is not subject:
         return [AV(NEVER) for _ in op.results] if cx.dead else for_loop(cx, op, [inner, *start])
     if is_pushed(subject.type):
@@ -276,6 +281,14 @@ def _for(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
     if source.tables:
         return _while_unchanged(cx, op, source, start, breaks)
     return _breaking(cx, op, source, start) if breaks else _counted(cx, op, source, start)
+
+
+def _owned(cx: Frame, op: Op, subject: AV) -> AV:
+    """A generator that only this loop has ends with it."""
+    value = op.operands[0]
+    if not is_begun(subject.type) or value.name or uses_of(cx.code.untyped).get(value, 0) > 1:
+        return subject
+    return call(cx, prelude(cx, "pullback.iterate_dropped"), [subject], {})
 
 
 def _listed(cx: Frame, op: Op, source: Iterable) -> Iterable:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import types as python_types
+from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,29 +23,51 @@ from pullback.infer.heaps import heap_of_type
 from pullback.infer.heaps import read as read_field
 from pullback.infer.imports import cell_key, imported
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT, depth
+from pullback.infer.module_variables import assign_global, hold_globals, present_global
+from pullback.infer.narrowing import without
 from pullback.infer.registry import builtin_name
 from pullback.infer.sites import Changed
 from pullback.infer.static import fixed_place
 from pullback.infer.values import AV
 from pullback.prims.base import get
-from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal
+from pullback.runtime.boundary import ABSENT, Guard, Hidden, Place, Refusal, Resolve
 from pullback.runtime.callobject import transform_of
 from pullback.runtime.fixed import loose
 from pullback.runtime.objects import is_user_object
-from pullback.types import NONE, Builtin, Class, Closure, Constant, Member, Module, Str, Transformed, Type, slots
+from pullback.types import (
+    NONE,
+    UNBOUND,
+    Builtin,
+    Class,
+    Closure,
+    Constant,
+    Member,
+    Module,
+    Str,
+    Transformed,
+    Type,
+    Unbound,
+    Union,
+    slots,
+)  # fmt: skip
+
+_T = TypeVar("_T")
 
 _CACHED = functools._lru_cache_wrapper
 _CONTEXT_MAKER = contextlib.contextmanager(lambda: iter(())).__code__  # of every function that contextmanager() gives
 
 __all__ = [
     "captured_values", "constant_type", "default_value", "function_value", "global_value", "hold", "holds_values",
-    "is_user_class", "is_user_exception", "object_value",
+    "is_user_class", "is_user_exception", "object_value", "set_global",
 ]  # fmt: skip
 
 
 def global_value(cx: Frame, name: str) -> AV:
     """The value of a global or builtin name at call time."""
     held, known = cx.session.held, cx.code.globals
+    present = _of_module(cx, lambda resolve: present_global(cx, known, name, resolve))
+    if present is not None:
+        return present if cx.dead else _set_global(cx, present, name)
     value = held.read("global", known, name)
     if value is not ABSENT:
         return object_value(cx, value, "global", known, name)
@@ -54,6 +77,41 @@ def global_value(cx: Frame, name: str) -> AV:
         return object_value(cx, BUILTINS[name], "", None, name)
     help = nearest(name, [*cx.code.globals, *BUILTINS]) or missing_import(name)
     raise cx.error(f"name '{name}' is not defined", "neither a local, a global nor a builtin name", help)
+
+
+def _set_global(cx: Frame, value: AV, name: str) -> AV:
+    """A global that the program assigns, where it is set; where not, the builtin of that name."""
+
+    def missing() -> list[AV]:
+        if name in BUILTINS:
+            return [object_value(cx, BUILTINS[name], "", None, name)]
+        cx.check(cx.e.boolean(False), "NameError", f"name '{name}' is not defined")
+        return [cx.stop()]
+
+    if isinstance(value.type, Unbound):
+        return missing()[0]
+    if not isinstance(value.type, Union) or UNBOUND not in value.type.members:
+        return value
+    is_unset = cx.e("eq", value.values[0], cx.e.integer(value.type.members.index(UNBOUND)))
+    present = without(cx, value, lambda member: isinstance(member, Unbound))
+    return cx.choose(is_unset, missing, lambda: [present])[0]
+
+
+def set_global(cx: Frame, name: str, value: AV) -> None:
+    """Assign a global name, or unset it."""
+    known = cx.code.globals
+    _of_module(cx, lambda resolve: assign_global(cx, known, name, value, resolve))
+
+
+def _of_module(cx: Frame, use: Callable[[Resolve], _T]) -> _T:
+    """What a use of assigned globals gives, or what cannot be one."""
+    try:
+        return use(lambda value: _constant_leaf(cx, value, "a global"))
+    except Refusal as error:
+        raise cx.error(
+            "the value of a global that is assigned cannot be used in compiled code", f"it is {error.reason}",
+            f"outside the function: {error.help}",
+        ) from None  # fmt: skip
 
 
 def _guard(cx: Frame, kind: str, container: Any, key: object, value: object) -> None:
@@ -96,7 +154,7 @@ def captured_values(cx: Frame) -> list[AV]:
 
 def _shared(cx: Frame, cell: python_types.CellType, name: str, assigned: tuple[str, ...]) -> AV:
     """A variable that compiled code assigns: the cell for functions that do, what is in it for others."""
-    subject = _hidden(cx, cell, "constant", cell, None, name)
+    subject = _hidden(cx, cx.session.held.read("constant", cell), "constant", cell, None, name)
     heap = heap_of_type(subject.type)
     assert heap is not None
     return subject if name in assigned else read_field(cx, heap, subject.value, "value")
@@ -253,6 +311,10 @@ def function_value(cx: Frame, function: Any) -> AV:
 def hold(cx: Frame, place: Place, value: Any) -> None:
     """Let the value of a place be an input of the compilation, whether it is read or not."""
     kind, container, key = place
+    if kind == "globals":
+        assert isinstance(container, dict) and isinstance(key, tuple)
+        hold_globals(cx, container, key, value, lambda inner: _constant_leaf(cx, inner, "a global"))
+        return
     where = (id(container), key)
     type_ = fixed_place(cx, where, _input_type(cx, value, str(key)), value)
     cx.session.hidden[where] = Hidden(type_, kind, container, key)
@@ -265,7 +327,9 @@ def _hidden(cx: Frame, value: Any, kind: str, container: Any, key: object, label
     machine = slots(type_)
     names = [label.rpartition(".")[2]] * len(machine)
     op = cx.e.append(get("hidden"), (), attrs={"key": where}, types=machine, names=names)
-    return cx.stated(AV(loose(type_), tuple(op.results)), type_)
+    found = cx.stated(AV(loose(type_), tuple(op.results)), type_)
+    inside = cx.session.outside and cx.code.order > 0  # a derivative: the program writes to such arrays
+    return cx.session.backward.outside(cx, where, found) if inside and cx.session.backward is not None else found
 
 
 def _input_type(cx: Frame, value: Any, label: str) -> Type:

@@ -17,6 +17,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import heap_of_type, write
 from pullback.infer.objects import missing, own_field, set_field
+from pullback.infer.parts import set_part
 from pullback.infer.values import AV
 from pullback.prims.exceptions import name_of
 from pullback.types import NONE, UNBOUND, Caught, Class, Closure, Failure, Module, Str, Type, show
@@ -46,6 +47,8 @@ def _set_attribute(cx: Frame, subject: AV, name: str, value: AV) -> None:
     inner = OBJECTS[type(subject.type)](cx, subject) if type(subject.type) in OBJECTS else None
     if inner is not None:
         set_attribute(cx, inner, name, value)
+        return
+    if isinstance(subject.type, Class) and set_part(cx, subject, name, value):
         return
     cls = instance_class(subject.type)
     if cls is None:
@@ -97,7 +100,7 @@ def _set_property(cx: Frame, subject: AV, cls: type, found: property, name: str,
         title = f"property '{name}' of '{cls.__name__}' object has no setter"
         help = f"write a setter: @{name}.setter"
         raise cx.error(title, "it can only be read", help, raised=("AttributeError", title))
-    call(cx, function_of(cx, found.fset, f"{cls.__name__}.{name}"), [subject, value], {})
+    call(cx, function_of(cx, found.fset, f"{cls.__name__}.{name}", subject), [subject, value], {})
 
 
 def _not_writable(cx: Frame, type_: Type, name: str) -> CompileError:
@@ -133,7 +136,7 @@ def _delete_attribute(cx: Frame, subject: AV, name: str) -> None:
         raise cx.error(title, f"{cls.__name__} is frozen", raised=("AttributeError", title))
     found = member(cx, cls, name)
     if found is not None and isinstance(found[1], property) and found[1].fdel is not None:
-        call(cx, function_of(cx, found[1].fdel, name), [subject], {})
+        call(cx, function_of(cx, found[1].fdel, name, subject), [subject], {})
         return
     own_field(cx, subject, cls, None, name)
     if not cx.dead:

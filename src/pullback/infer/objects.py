@@ -24,6 +24,7 @@ from pullback.infer.heaps import Heap, heap_of_type, read, write
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.names import object_value
 from pullback.infer.narrowing import without
+from pullback.infer.parts import class_behind
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of
@@ -67,7 +68,7 @@ def object_attribute(cx: Frame, subject: AV, name: str) -> AV | None:
     """subject.name for objects, classes, functions and super(); None for values of other kinds."""
     match subject.type:
         case Class(python):
-            return _class_attribute(cx, python, name)
+            return _class_attribute(cx, subject, python, name)
         case Closure(Super(owner)):
             return _super_attribute(cx, items_of(subject)[0], owner, name)
         case Closure() | Builtin():
@@ -77,7 +78,7 @@ def object_attribute(cx: Frame, subject: AV, name: str) -> AV | None:
     cls = instance_class(subject.type)
     if cls is None:
         return None
-    return AV(Class(cls)) if name == "__class__" else _instance_attribute(cx, subject, cls, name)
+    return class_behind(cx, subject, cls) if name == "__class__" else _instance_attribute(cx, subject, cls, name)
 
 
 MOST_BOUND = 2
@@ -127,6 +128,8 @@ def _function_attribute(cx: Frame, subject: AV, name: str) -> AV | None:
             return AV(Str(short), (), short)
         case Closure(Code(python=function)) if function is not None and name in vars(function):
             return object_value(cx, vars(function)[name], "global", vars(function), name, f"{function.__name__}.{name}")
+        case Closure("class.property") if name in ("getter", "setter", "deleter"):
+            return AV(Closure(f"property.{name}", (subject.type,), name), subject.values)
         case Builtin("builtins.object") if name in ("__setattr__", "__init__"):
             return AV(Builtin(f"object.{name}"))
     return None
@@ -226,7 +229,7 @@ def _cached(cx: Frame, subject: AV, value: functools.cached_property[Any], name:
     heap = heap_of_object(subject.type)
 
     def compute() -> list[AV]:
-        result = call(cx, function_of(cx, value.func, name), [subject], {})
+        result = call(cx, function_of(cx, value.func, name, subject), [subject], {})
         if not cx.dead:
             set_field(cx, heap, subject.value, name, result)
         return [result]
@@ -241,7 +244,7 @@ def _cached(cx: Frame, subject: AV, value: functools.cached_property[Any], name:
     return result
 
 
-def _class_attribute(cx: Frame, cls: type, name: str) -> AV:
+def _class_attribute(cx: Frame, subject: AV, cls: type, name: str) -> AV:
     if name in ("__name__", "__qualname__"):
         text = getattr(cls, name)
         return AV(Str(text), (), text)
@@ -260,10 +263,10 @@ def _class_attribute(cx: Frame, cls: type, name: str) -> AV:
     if owner is object:
         return AV(Builtin(f"object.{name}"))
     if isinstance(value, classmethod):
-        return bound_member(cx, AV(Class(cls)), cls, found, name)
+        return bound_member(cx, subject, cls, found, name)
     if isinstance(value, python_types.FunctionType):
-        return function_of(cx, value, f"{owner.__name__}.{name}")
-    return class_value(cx, owner, value, name)
+        return function_of(cx, value, f"{owner.__name__}.{name}", subject)
+    return class_value(cx, owner, value, name, subject)
 
 
 def _super_attribute(cx: Frame, subject: AV, owner: type, name: str) -> AV:

@@ -15,9 +15,11 @@ from pullback.infer import (
     calls,
     catching,
     cells,
+    exceptions,
     generators,
     gradients,
     indexing,
+    local_classes,
     loops,
     nested_tuples,
     patterns,
@@ -31,7 +33,7 @@ from pullback.infer.displays import DISPLAYS
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.literals import literal
-from pullback.infer.names import captured_values, constant_type, global_value, object_value
+from pullback.infer.names import captured_values, constant_type, global_value, object_value, set_global
 from pullback.infer.object_writes import delete_attribute, set_attribute
 from pullback.infer.shadowed import bare
 from pullback.infer.texts import fstring
@@ -91,11 +93,14 @@ class Inference(Frame):
             self.env[value] = resumed.kept(self, value, av)
 
     def storable(self, av: AV) -> AV:
-        return resumed.stored(self, av)
+        return exceptions.stored(self, resumed.stored(self, av))
 
     def run(self, block: Block, arguments: Sequence[AV]) -> tuple[list[AV], bool]:
         if block is self.code.untyped.body:
             arguments = [resumed.kept(self, v, av) for v, av in zip(block.params, arguments, strict=True)]
+            found, dead = super().run(block, arguments)
+            resumed.drop_own(self, block)
+            return found, dead or self.dead
         return super().run(block, arguments)
 
 
@@ -105,6 +110,11 @@ def _const(cx: Frame, op: Op, operands: list[AV]) -> AV:
 
 def _global(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return global_value(cx, str(op.attrs["name"]))
+
+
+def _global_set(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
+    set_global(cx, str(op.attrs["name"]), operands[0])
+    return []
 
 
 def _object(cx: Frame, op: Op, operands: list[AV]) -> AV:
@@ -342,7 +352,8 @@ def _for(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
 
 _HANDLERS: dict[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
     **DISPLAYS, **catching.CATCHING, **backward.MEANINGS, **gradients.MEANINGS,
-    "py.const": _const, "py.global": _global, "py.builtin": lambda cx, op, operands: AV(Builtin(str(op.attrs["name"]))),
+    "py.const": _const, "py.global": _global, "py.global_set": _global_set,
+    "py.builtin": lambda cx, op, operands: AV(Builtin(str(op.attrs["name"]))),
     "py.import": _import, "py.attribute": _attribute, "py.closure": _closure,
     "py.self": _self, "py.tuple": _tuple, "py.slice": _slice,
     "py.unbound": _unbound, "py.check_bound": _check_bound, "py.truth": _truth, "if": _if,
@@ -352,7 +363,9 @@ _HANDLERS: dict[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
     "py.call_star": stars.call_star, "py.object": _object,
     "py.setattr": _setattr, "py.delattr": _delattr,
     "py.cell": cells.cell, "py.cell_get": cells.cell_get, "py.cell_set": cells.cell_set,
-    "py.delegate": generators.delegate, "py.is_context": generators.is_context, "py.pushed": generators.pushed,
+    "py.class": local_classes.class_statement, "py.own_class": local_classes.own_class,
+    "py.delegate": generators.delegate, "py.entered": resumed.entered,
+    "py.is_context": generators.is_context, "py.pushed": generators.pushed,
     "py.is_sequence": patterns.is_sequence, "py.is_mapping": patterns.is_mapping,
     "py.match_position": patterns.match_position, "py.match_rest": patterns.match_rest,
     "py.fstring": lambda cx, op, operands: fstring(cx, op, operands),

@@ -16,15 +16,18 @@ from types import MethodType
 
 from pullback.diagnostic import CompileError
 from pullback.infer.calls import call, call_bound
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
-from pullback.infer.registry import HANDLERS
+from pullback.infer.heaps import Heap, heap_of, heap_of_type, read, table_of, write
+from pullback.infer.lattice import WEAK_INT
+from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.uses import stored_in, uses_of
 from pullback.infer.values import AV, items_of
-from pullback.ir.node import Function, Value
-from pullback.prims.prelude.resumed import Resumed
-from pullback.types import Class, Closure, Iterator
+from pullback.ir.node import Block, Function, Op, Value
+from pullback.prims.prelude.resumed import Manager, Resumed
+from pullback.types import NONE, Builtin, Class, Closure, Iterator, Type
 
-__all__ = ["begun", "can_begin", "kept", "stored"]
+__all__ = ["begun", "can_begin", "drop_own", "entered", "is_begun", "kept", "managed", "stored"]
 
 
 def kept(cx: Frame, value: Value, av: AV) -> AV:
@@ -50,11 +53,42 @@ def can_begin(cx: Frame, generator: AV) -> bool:
         return False
 
 
+def is_begun(type_: Type) -> bool:
+    """Is it a generator as an object?"""
+    heap = heap_of_type(type_)
+    return heap is not None and heap.python is Resumed
+
+
+def entered(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
+    """What `with` is given: a generator as an object with __enter__ and __exit__, where it cannot be pushed: it catches
+    what the body raises, or (stepped) the body itself is left and entered again."""
+    return dispatch(cx, operands, lambda cx, given: _entered(cx, given[0], stepped=bool(op.attrs["stepped"])))
+
+
+def _entered(cx: Frame, manager: AV, *, stepped: bool) -> AV:
+    if not isinstance(manager.type, Iterator) or manager.type.kind != "context":
+        return manager
+    function = manager.type.parts[0]
+    catches = isinstance(function, Closure) and isinstance(function.code, Code)
+    catches = catches and bool(function.code.untyped.attrs.get("catches"))  # type: ignore[union-attr]
+    if not stepped and not catches:
+        return manager
+    return managed(cx, begun(cx, AV(Iterator("generator", manager.type.parts), manager.values)))
+
+
+def managed(cx: Frame, steps: AV) -> AV:
+    """The manager that contextlib.contextmanager makes of a generator that is an object."""
+    return steps if cx.dead else call(cx, AV(Class(Manager)), [steps], {})
+
+
 def begun(cx: Frame, generator: AV) -> AV:
     """A generator as an object."""
     function, *arguments = items_of(generator)
     code = _resumed(cx, generator)
-    assert isinstance(function.type, Closure) and code is not None
+    if code is None:
+        raise cx.error("a generator is kept here", "it is advanced from several places",
+                       "step through it in one loop, or make a list of it: list(...)")  # fmt: skip
+    assert isinstance(function.type, Closure)
     maker = AV(Closure(code, function.type.captured, function.type.name), function.values)
     resume = call_bound(cx, maker, arguments)
     return resume if cx.dead else call(cx, AV(Class(Resumed)), [resume], {})
@@ -80,9 +114,83 @@ def _made(make: Callable[[], Function]) -> Function:
     return make()
 
 
+def drop_own(cx: Frame, body: Block) -> None:
+    """At the end of a function: generators end that only a variable of it has."""
+    if cx.dead or (_WAITING, _WAITING) not in cx.session.heaps:
+        return
+    for op in body.ops:
+        for value in op.results:
+            av = cx.env.get(value)
+            if av is not None and value.name and is_begun(av.type) and _is_own(cx, value):
+                call(cx, prelude(cx, "pullback.dropped"), [av], {})
+
+
+_STEPS = ("send", "throw", "close", "__next__")
+
+
+def _is_own(cx: Frame, value: Value) -> bool:
+    """Is a generator only advanced: neither kept nor given to other functions."""
+    function = cx.code.untyped
+    if value in function.body.results:
+        return False
+    for op in function.body.walk():
+        if any(value in block.results for block in op.blocks):
+            return False
+        if value in op.operands and not _advances(cx, op, value):
+            return False
+    return True
+
+
+def _advances(cx: Frame, op: Op, value: Value) -> bool:
+    if op.name == "py.attribute":
+        return op.attrs["name"] in _STEPS
+    if op.name == "py.for":
+        return op.operands[0] is value and op.operands.count(value) == 1
+    called = cx.env.get(op.operands[0])
+    return op.name == "py.call" and called is not None and called.type == Builtin("builtins.next")
+
+
+def _waiting(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """waiting(by): so many more generators stand at a `yield` inside `try`.  The count is the only row of a table."""
+    (by,) = arguments
+    heap = heap_of(cx, _WAITING, _WAITING)
+    row = _row(cx, heap)
+    write(cx, heap, row, "count", AV(WEAK_INT, (cx.e("add", read(cx, heap, row, "count").value, by.value),)))
+    return AV(NONE)
+
+
+_WAITING = "waiting"
+
+
+def _row(cx: Frame, heap: Heap) -> Value:
+    table, first = table_of(cx, heap), cx.e.integer(0)
+    heap.learn("count", WEAK_INT)
+
+    def make() -> list[AV]:
+        cx.e("table_rows", table, cx.e.integer(1), numbered=True)
+        return []
+
+    cx.choose(cx.e("eq", cx.e("table_length", table), first), make, list)
+    return first
+
+
+def _ended(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """At the end of a call: where a generator still stands inside `try`, Python would have run what stands in `finally`
+    when the last reference went.  Nothing here tells when that is, so it must have been closed."""
+    if (_WAITING, _WAITING) not in cx.session.heaps or cx.dead:
+        return AV(NONE)
+    heap = heap_of(cx, _WAITING, _WAITING)
+    count = read(cx, heap, _row(cx, heap), "count").value
+    cx.check(cx.e("eq", count, cx.e.integer(0)), "RuntimeError", _LEFT_OPEN)
+    return AV(NONE)
+
+
+_LEFT_OPEN = "a generator was left at a `yield` inside `try` or `with`: end it by close()"
+
+
 def _object(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """What a call of a generator function is in one that is kept itself."""
     return call(cx, AV(Class(Resumed)), arguments, keywords)
 
 
-HANDLERS["pullback.resumed"] = _object
+HANDLERS.update({"pullback.resumed": _object, "pullback.waiting": _waiting, "pullback.ended": _ended})

@@ -7,19 +7,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import CodeType
 from typing import Any
 
 from pullback.diagnostic import CompileError, Diagnostic, Span
 from pullback.infer.engine import Code
-from pullback.infer.heaps import Heap, kind_of
+from pullback.infer.heaps import Heap, heap_of_type, kind_of
+from pullback.infer.templates import stays_inside
 from pullback.prims.prelude.random_generator import Generator
+from pullback.prims.prelude.resumed import Resumed
 from pullback.runtime.closures import FunctionMaker, TransformMaker
 from pullback.types import (
     BoxedFunction,
     Builtin,
     Caught,
+    Class,
     Closure,
     Dict,
     Failure,
@@ -35,9 +38,10 @@ from pullback.types import (
     Type,
     Union,
     show,
+    slots,
 )  # fmt: skip
 
-__all__ = ["hands_out_generators", "objects_behind"]
+__all__ = ["hands_out_generators", "objects_behind", "objects_put"]
 
 _RETURNED = (
     "object", "list", "tuple", "items", "dict", "entries", "places", "set", "frozenset", "slots", "cell", "deque",
@@ -46,9 +50,11 @@ _RETURNED = (
 _KEPT = (Failure, Caught, BoxedFunction, Pullback, Range, Slice, Iterator)
 
 
-def objects_behind(types: Iterable[Type], name: str, span: Span) -> list[tuple[Type, object]]:
+def objects_behind(
+    types: Iterable[Type], name: str, span: Span, what: str = "returns {}"
+) -> list[tuple[Type, object]]:
     """The objects (and makers of functions) that results of these types need.  CompileError for what cannot be handed
-    to Python; `name` and `span`: of the function that returns it."""
+    to Python; `name` and `span`: of the function that returns it; `what`: what it does, for the message."""
     found: list[tuple[Type, object]] = []
     waiting = list(types)
     while waiting:
@@ -59,14 +65,35 @@ def objects_behind(types: Iterable[Type], name: str, span: Span) -> list[tuple[T
             case Closure() | Transformed() | Builtin() | Module():
                 behind = _behind(type_)
                 if behind is None:
-                    raise _refused(type_, name, span)
+                    raise _refused(type_, name, span, what)
                 found.append((type_, behind))
                 waiting += _captured(type_)
-            case Ref() if kind_of(type_) not in _RETURNED:
-                raise _refused(type_, name, span)
+            case Ref() if kind_of(type_) not in _RETURNED or _class_of(type_) is Resumed:
+                raise _refused(type_, name, span, what)
+            case Ref() if (python := _class_of(type_)) is not None and stays_inside(python):
+                raise _of_class(python, name, span, what)
+            case Class(python) if stays_inside(python):
+                raise _of_class(python, name, span, what)
             case _ if isinstance(type_, _KEPT):
-                raise _refused(type_, name, span)
+                raise _refused(type_, name, span, what)
     return found
+
+
+def objects_put(
+    fields: Iterable[Type], known: Collection[Type], name: str, span: Span
+) -> list[tuple[Type, object]]:
+    """The same for what objects outside may hold at the end of a call; known: what stands for objects of Python, of
+    which some hold what they have captured."""
+    parts = [part for type_ in fields for part in (type_.members if isinstance(type_, Union) else (type_,))]
+    made = [(part, _behind(part)) for part in parts if part in known and isinstance(part, Closure) and slots(part)]
+    what = "leaves {} in a global, or in an object from outside"
+    new = objects_behind([part for part in parts if part not in known], name, span, what)
+    return [*((part, maker) for part, maker in made if maker is not None), *new]
+
+
+def _class_of(type_: Ref) -> type | None:
+    heap = heap_of_type(type_)
+    return None if heap is None else heap.python
 
 
 def _captured(type_: Type) -> tuple[Type, ...]:
@@ -131,10 +158,19 @@ def hands_out_generators(handed: Sequence[Heap], held: Sequence[Heap], name: str
     return any(heap.python is Generator for heap in handed)
 
 
-def _refused(type_: Type, name: str, span: Span) -> CompileError:
+def _of_class(python: type, name: str, span: Span, what: str) -> CompileError:
     return CompileError(
         Diagnostic(
-            f"{name}() returns {show(type_)}", span, "compiled code cannot hand this to Python",
+            f"{name}() {what.format(python.__name__)}, a class that it makes", span,
+            "the methods need variables of the call", "define the class at the top of the module, with these as fields",
+        )
+    )  # fmt: skip
+
+
+def _refused(type_: Type, name: str, span: Span, what: str) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            f"{name}() {what.format(show(type_))}", span, "compiled code cannot hand this to Python",
             "return numbers, arrays, objects, structures of them, or functions that call no later function",
         )
     )  # fmt: skip

@@ -24,8 +24,11 @@ from pullback.infer.heaps import heap_of
 from pullback.infer.lattice import family_of
 from pullback.infer.lifted import Lifted
 from pullback.infer.made import back_function, function
+from pullback.infer.module_variables import note_globals
+from pullback.infer.nested_tuples import note_rows
 from pullback.infer.pushes import collecting, delegating, reject_pushed
 from pullback.infer.registry import HANDLERS, prelude, row_of
+from pullback.infer.resumed import entered
 from pullback.infer.sensitivities import sensitive, unboxed
 from pullback.infer.shadowed import holds_shadowed, stripped, tracks
 from pullback.infer.sites import ShadowsWanted
@@ -58,7 +61,7 @@ __all__ = ["TARGETS", "apply_with_back", "derived", "with_back"]
 Target = Callable[[Frame, AV, Sequence[AV], tuple[str, ...]], tuple[Code, list[AV]] | None]
 TARGETS: dict[type[Type] | str, Target] = {}
 _HELP = "differentiate it in the default formulation"
-_DISPLAYS = frozenset({"py.list", "py.dict", "py.dict_of", "py.set"})
+_DISPLAYS = frozenset({"py.list", "py.dict", "py.dict_of", "py.set", "py.tuple"})
 
 
 def with_back(
@@ -74,6 +77,8 @@ def with_back(
         return apply_with_back(cx, code, operands, order)
     if operation == "py.statement":
         return _statement(cx, attributes, operands, order)
+    if operation == "py.entered" and entered(cx, _op_of(cx, operation, attributes, 1, 1), operands) is operands[0]:
+        return apply_with_back(cx, _same(cx), operands, order)
     if operation == "py.stepped":
         return _stepped(cx, attributes, operands[0], order)
     if operation == "py.delegate":
@@ -108,9 +113,7 @@ def apply_with_back(cx: Frame, code: Code, operands: Sequence[AV], order: int) -
     return _called(cx, AV(Closure(derived(cx, code, order), (), code.name)), operands, order)
 
 
-def _called(
-    cx: Frame, function: AV, operands: Sequence[AV], order: int
-) -> list[AV]:
+def _called(cx: Frame, function: AV, operands: Sequence[AV], order: int) -> list[AV]:
     whole = call_bound(cx, function, operands)
     if cx.dead:
         return []
@@ -173,7 +176,10 @@ def derived(cx: Frame, code: Code, order: int) -> Code:
         key = ("with_back", code)
         found = session.codes.get(key)
         if found is None:
-            made = session.backward.transform(with_calls(session, code.untyped))
+            source = with_calls(session, code.untyped)
+            note_rows(session, source)
+            note_globals(session, code, source)
+            made = session.backward.transform(source)
             found = replace(code, untyped=made, primal=code.primal or code, level=code.level + 1)
             session.codes[key] = found
         code = found
@@ -272,14 +278,10 @@ def _call_closure(
         return _called(cx, function, arguments, order)
     count = len(arguments) - len(names)
     bind(cx, callee, arguments[:count], dict(zip(names, arguments[count:], strict=True)))  # its errors come first
-    return apply_with_back(
-        cx, adapted(cx, callee.type, len(arguments), names), [*items_of(callee), *arguments], order
-    )
+    return apply_with_back(cx, adapted(cx, callee.type, len(arguments), names), [*items_of(callee), *arguments], order)
 
 
-def _kept(
-    cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...], order: int
-) -> list[AV]:
+def _kept(cx: Frame, callee: AV, arguments: Sequence[AV], names: tuple[str, ...], order: int) -> list[AV]:
     """A call of a generator function, which keeps the function and the arguments."""
     count = len(arguments) - len(names)
     made = call(cx, callee, arguments[:count], dict(zip(names, arguments[count:], strict=True)))
@@ -310,6 +312,8 @@ def _unless_stored(
 ) -> list[AV]:
     """The operation itself, if it touches no cell that may have a sensitivity."""
     branch = cx.branch(lambda: _perform(cx, operation, attributes, operands, count) or [AV(Never())] * count)
+    if any(holds_shadowed(av.type) for av in branch.results):  # from outside
+        return [*_spliced(cx, branch), *[AV(Closure(_nothing(cx, len(operands)), (), "back"))] * order]
     fresh = cx.session.shadowed and any(tracks(av.type) for av in branch.results) and not is_found(branch)
     if not branch.dead and (fresh or keeps_floats(cx, branch)):
         return _by_type(cx, operation, attributes, operands, order, count)
@@ -348,9 +352,7 @@ def _display(
     return _as_made(cx, made, operands, tuple(places), order)
 
 
-def _as_made(
-    cx: Frame, made: AV, operands: Sequence[AV], places: tuple[int | None, ...], order: int
-) -> list[AV]:
+def _as_made(cx: Frame, made: AV, operands: Sequence[AV], places: tuple[int | None, ...], order: int) -> list[AV]:
     """A structure with the backpropagators of what it was made of: which of its items each operand is, if any."""
     key = ("display", places)
     code = cx.session.codes.get(key)

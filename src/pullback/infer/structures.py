@@ -11,7 +11,7 @@ import numpy as np
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import nearest
 from pullback.infer.binding import pack_tuple
-from pullback.infer.complexes import complex_of, halves
+from pullback.infer.complexes import complex_of, halves, part_of
 from pullback.infer.containers import special
 from pullback.infer.dispatch import dispatch
 from pullback.infer.dtypes import dtype_value, of_dtype
@@ -51,7 +51,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["ATTRIBUTES", "GETTERS", "attribute", "restrict", "unpack", "without"]
+__all__ = ["ATTRIBUTES", "COMPLEX_GETTERS", "GETTERS", "attribute", "restrict", "unpack", "without"]
 
 ARRAY_METHODS = (
     "sum", "mean", "prod", "max", "min", "argmax", "argmin", "any", "all", "var", "std", "dot", "copy", "item",
@@ -118,11 +118,15 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
     raise _no_attribute(cx, subject.type, name)
 
 
+# Attributes of complex arrays, which modules above put here.
+COMPLEX_GETTERS: dict[str, Callable[[Frame, AV], AV]] = {}
+
+
 def complex_attribute(cx: Frame, subject: AV, name: str) -> AV:
     """An attribute of a complex number or array: of its parts, or of both."""
     real, imag = halves(subject)
     if name in ("real", "imag"):
-        return real if name == "real" else imag
+        return part_of(subject, 0 if name == "real" else 1)
     if name == "conjugate" or (name == "conj" and not _is_python(real.type)):
         return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
     if name == "dtype" and isinstance(real.type, Array | Number) and not _is_python(real.type):
@@ -135,6 +139,8 @@ def complex_attribute(cx: Frame, subject: AV, name: str) -> AV:
         return AV(Closure(f"complex.{name}", (subject.type,), f"complex.{name}"), subject.values)
     if name in ("shape", "ndim", "size"):
         return attribute(cx, real, name)
+    if name in COMPLEX_GETTERS:
+        return COMPLEX_GETTERS[name](cx, subject)
     raise _no_attribute(cx, subject.type, name)
 
 

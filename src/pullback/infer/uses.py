@@ -11,7 +11,7 @@ __all__ = ["KEEPS", "stored_in", "uses_of"]
 
 KEEPS = (
     "py.for", "py.while", "py.call", "py.call_star", "py.delegate", "py.tuple", "py.check_bound", "py.unpack",
-    "py.unpack_star", "py.sequence_star", "if", "py.pushed",
+    "py.unpack_star", "py.sequence_star", "if", "py.pushed", "py.entered",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ The front end makes only these and the structured ops; inference consumes them. 
     v = py.const{value}                                int, float, complex, bool, str, None, Ellipsis
     v = py.builtin{name}                               a function by its public name; not from source
     v = py.global{name}                                a global or builtin name
+    py.global_set{name}(x)                             assigns a global of the module; py.unbound unsets it
     v = py.binary{operator}(x, y)                      operator: "+", "-", "*", "/", "//", "%", "**", "@", "&", "|",
                                                        "^", "<<", ">>"
     v = py.inplace{operator}(x, y)                     the augmented form
@@ -79,7 +80,12 @@ A generator function (attr generator=True) is pushed: its body takes two more pa
 are not among its `parameters`, and a call of it only keeps the arguments.  What consumes it calls it with a function
 and a first state; each `yield x` is (go, state) = consumer(x, state), and it returns (went to its end, value, state).
 
+    v = py.class{name, bases, keywords, names, annotations, doc, key}(bases..., keywords..., values...)
+                                                       a class statement; names: those that its body binds
+    v = py.own_class{key}()                            in a function of that body: the class, where it is looked up
     v = py.delegate(x, consumer, state)                `yield from x`: the same triple
+    v = py.entered{stepped}(x)                         a manager; a generator that cannot be pushed (stepped: any) as an
+                                                       object with __enter__ and __exit__
     b = py.is_context(x)                               is it a generator that is a context manager (a constant)
     v = py.pushed(x)                                   such a manager as a plain generator
 
@@ -101,13 +107,14 @@ from pullback.types import Machine
 __all__ = ["NAMES"]
 
 NAMES = (
-    "const", "global", "builtin", "binary", "inplace", "unary", "compare", "truth", "attribute", "subscript", "setitem",
+    "const", "global", "global_set", "builtin", "binary", "inplace", "unary", "compare", "truth", "attribute",
+    "subscript", "setitem",
     "inplace_item", "slice", "call",
     "tuple", "list", "dict", "unpack", "closure", "self", "import", "unbound", "check_bound", "raise", "assert",
     "while", "for", "object",
     "unpack_star", "cell", "cell_get", "cell_set", "setattr", "delattr", "delitem", "set", "dict_of", "sequence_star",
     "dict_star", "call_star", "fstring", "append", "add", "is_sequence", "is_mapping", "match_position", "match_rest",
-    "delegate", "is_context", "pushed", "try", "mark", "catches", "reraise", "resume",
+    "delegate", "is_context", "pushed", "entered", "class", "own_class", "try", "mark", "catches", "reraise", "resume",
 )  # fmt: skip
 
 

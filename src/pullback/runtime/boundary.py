@@ -69,6 +69,7 @@ class Hidden:
     "keyword"   a function            name in its __kwdefaults__
     "class"     a class               name in its own dictionary
     "constant"  the value itself      -
+    "globals"   a dict                names that the code assigns: the dict, into which they are written back
     """
 
     type: Type
@@ -205,6 +206,9 @@ def read(kind: str, container: object, key: object = None) -> object:
         case "global":
             assert isinstance(container, dict)
             return container.get(key, ABSENT)
+        case "globals":
+            assert isinstance(container, dict) and isinstance(key, tuple)
+            return {name: container[name] for name in key if name in container}
         case "cell":
             assert isinstance(container, python_types.CellType)
             try:
@@ -337,7 +341,7 @@ def _array(value: np.ndarray, where: str) -> Type:
         raise Unsupported(where, "a misaligned array", f"write {where}.copy()")
     ones = tuple(size == 1 for size in value.shape)
     if value.dtype in _COMPLEX_ELEMENTS:
-        part = Array(element, value.ndim, False, not value.flags.writeable, ones)
+        part = Array(element, value.ndim, False, not value.flags.writeable, ones, rows=bool(value.flags.c_contiguous))
         return Complex(part, part)
     return Array(element, value.ndim, bool(value.flags.c_contiguous), not value.flags.writeable, ones)
 
@@ -350,7 +354,8 @@ def _structured(value: np.ndarray, where: str) -> Type:
         help = help or "pass what is needed of it as arrays of numbers"
         raise Unsupported(where, f"a structured array whose {reason}", help)
     ones = tuple(size == 1 for size in value.shape)
-    return record_type(value.dtype, value.ndim, ones, readonly=not value.flags.writeable)
+    flags = value.flags
+    return record_type(value.dtype, value.ndim, ones, readonly=not flags.writeable, rows=bool(flags.c_contiguous))
 
 
 def _conversion(dtype: np.dtype, x: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections import Counter, OrderedDict, defaultdict, deque
 from fractions import Fraction
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ _DICTS = (dict, defaultdict, Counter, OrderedDict)
 
 
 def copied(value: Any) -> Any:
-    """A copy of all arrays, lists, dicts and objects of the user's; everything else stays."""
+    """A copy of all arrays, lists, dicts, cells and objects of the user's; everything else stays."""
     return _Copier(zero=False).copy(value)
 
 
@@ -64,6 +65,8 @@ class _Copier:
                 new.extend(map(self._copied, old))
             elif type(old) is set:
                 new.update(old)
+            elif type(old) is CellType:
+                new.cell_contents = self._copied(old.cell_contents)
             elif type(old) in _DICTS:
                 for name, item in old.items():
                     new[name] = self._copied(item)
@@ -82,7 +85,7 @@ class _Copier:
 
 
 def _is_changeable(value: Any) -> bool:
-    return type(value) in (list, deque, set, *_DICTS) or is_user_object(value)
+    return type(value) in (list, deque, set, CellType, *_DICTS) or is_user_object(value)
 
 
 def _content(value: Any) -> list[Any]:
@@ -90,6 +93,8 @@ def _content(value: Any) -> list[Any]:
         return list(value)
     if type(value) is set:
         return []
+    if type(value) is CellType:
+        return [value.cell_contents]
     return list(value.values()) if type(value) in _DICTS else [item for _, item in attributes(value)]
 
 
@@ -98,7 +103,7 @@ def _empty(value: Any) -> Any:
         return deque(maxlen=value.maxlen)
     if type(value) is defaultdict:
         return defaultdict(value.default_factory)
-    return type(value)() if type(value) in (list, set, *_DICTS) else object.__new__(type(value))
+    return type(value)() if type(value) in (list, set, CellType, *_DICTS) else object.__new__(type(value))
 
 
 def _copies(arrays: list[Any]) -> dict[int, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import CellType
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def _same_place(place: Place, container: object, key: object) -> bool:
 def is_value(value: object) -> bool:
     """Does compiled code take it anew at each call: a number, an array, an object or a container of them."""
     plain = isinstance(value, int | float | complex | np.generic | np.ndarray)
-    held = isinstance(value, tuple | list | dict | set | frozenset | deque)
+    held = isinstance(value, tuple | list | dict | set | frozenset | deque | CellType)  # a cell that is assigned
     return is_user_object(value) or held or (plain and type(value) is not bool)
 
 

@@ -55,9 +55,11 @@ from pullback.prims.prelude import (
     objects,
     observations,
     orders,
+    orthogonal,
     polynomials,
     products,
     random_generator,
+    resumed,
     scipy_linalg,
     scipy_matrices,
     sequences,
@@ -76,8 +78,8 @@ __all__ = ["FUNCTIONS"]
 _FAMILIES = (
     builtin, caches, complexes, generators, numbers, objects, observations, arrays, axes, products, scipy_linalg,
     scipy_matrices, lists, dicts, sequences, sets, orders, sorting, statistics, iteration, library, linalg,
-    matrix_powers, lines, floats, grids, shapes, special, fourier, transforms, polynomials, bits, random_generator,
-    windows, text, derivatives,
+    matrix_powers, lines, floats, grids, shapes, special, fourier, transforms, polynomials, orthogonal, bits,
+    random_generator, windows, text, derivatives, resumed,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, FunctionType] = {name: f for family in _FAMILIES for name, f in family.FUNCTIONS.items()}
