@@ -292,3 +292,40 @@ def jacobian_through_a_written_array(v):
 @into(ORDERS, number)
 def derivatives_of_numbers(x):
     return pb.hessian(lambda a: a**4 * x)(x) * pb.jacobian(lambda a: a * a)(x)
+
+
+# ------------------------------------------------------------------------- derivatives called with names and defaults
+
+
+def fixed(y, k=3.0, *more, z=2.0):
+    return y**3 * k * k * z + sum(more) * y
+
+
+@into(ORDERS, number)
+def pullback_with_a_default(x):
+    def g(y, k=x):
+        return y * k * k
+
+    out, pull = pb.vjp(g, 2.0)
+    return out * x + pull(1.0)[0] * x
+
+
+@into(ORDERS, number)
+def gradient_with_names_and_defaults(x):
+    def g(y, *, k=x):
+        return y**3 * k * k
+
+    return pb.grad(g)(x) * x + pb.grad(g)(y=x, k=2.0 * x)
+
+
+@into(ORDERS, number)
+def gradient_of_what_collects(x):
+    return pb.grad(fixed)(x) * x + pb.grad(fixed)(x, z=x) * x + pb.grad(fixed)(x, x * x, 2.0 * x)
+
+
+@into(ORDERS, number)
+def hessian_with_a_default(x):
+    def g(y, k=x):
+        return y**3 * k * k
+
+    return pb.hessian(g)(x, k=x * x) + pb.hessian(g)(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,6 +120,45 @@ def writes_what_was_given(x: float) -> Any:
     return total
 
 
+def zipped_before_a_tuple(x: float) -> float:
+    def steps() -> Iterator[float]:
+        yield x
+        yield x * x
+
+    total = 0.0
+    for y, k in zip(steps(), (1.0, 2.0)):
+        total += y * k
+    return total
+
+
+def zipped_without_an_end(x: float) -> float:
+    def steps() -> Iterator[float]:
+        y = x
+        while True:
+            yield y
+            y = y * 1.5
+
+    total = 0.0
+    for i, y in zip(range(100), steps()):
+        total += y * i
+        if total > 5.0:
+            break
+    return total
+
+
+def zipped_in_the_middle(x: float) -> Any:
+    def steps() -> Iterator[float]:
+        for k in range(9):
+            yield math.sin(x * k)
+
+    total = 0.0
+    for i, y, a in zip(range(4), steps(), np.array([1.0, 2.0, 3.0]) * x):
+        total += y * a * (i + 1)
+    return total
+
+
 PUSHED = [
     breaks_off, both_change, nested, returns_inside, takes_in_turn, reads_what_changes, writes_what_was_given,
 ]  # fmt: skip
+
+ZIPPED = [zipped_before_a_tuple, zipped_without_an_end, zipped_in_the_middle]

@@ -51,6 +51,21 @@ class Net:
         return x
 
 
+def collected(first, second, *others):
+    total = first
+    for other in others:
+        total = total * second + other
+    return total * len(others)
+
+
+@into(STORED)
+def stars_of_any_length(a):
+    numbers = []
+    for x in a:
+        numbers.append(x * x)
+    return collected(a[0], *numbers) + collected(*numbers) * a[1]
+
+
 # ------------------------------------------------------------------------------------------------- lists and dicts
 
 

@@ -20,7 +20,7 @@ import oracle
 import pullback as pb
 import test_feature_table as feature_tests
 import test_programs as suite
-from closures_pushed import PUSHED
+from closures_pushed import PUSHED, ZIPPED
 from compare import assert_gradient, assert_same
 from pullback import testing
 from pullback.api import grad
@@ -452,16 +452,22 @@ def test_loops_over_what_pushes(function: Callable[..., float], mode: str) -> No
     assert_gradient(gradient(function, (1.2,), mode=mode, direction=direction), expected)
 
 
+@pytest.mark.parametrize("mode", ["r", pytest.param("rr", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("function", ZIPPED, ids=lambda f: f.__name__)
+def test_loops_over_a_generator_in_zip(function: Callable[..., float], mode: str) -> None:
+    test_loops_over_what_pushes(function, mode)
+
+
 # ----------------------------------------------------------------------------------------------------- refusals
 
 
-def pairs_with_a_generator(x: float) -> float:
-    def steps() -> Iterator[float]:
-        yield x
+def pairs_of_generators(x: float) -> float:
+    def steps(start: float) -> Iterator[float]:
+        yield start
         yield x * x
 
     total = 0.0
-    for y, k in zip(steps(), (1.0, 2.0)):
+    for y, k in zip(steps(x), steps(2.0)):
         total += y * k
     return total
 
@@ -469,11 +475,11 @@ def pairs_with_a_generator(x: float) -> float:
 def test_refusals() -> None:
     """What has no rule is not done silently."""
     with pytest.raises(CompileError) as caught:
-        gradient(pairs_with_a_generator, (2.0,))
+        gradient(pairs_of_generators, (2.0,))
     found = caught.value.diagnostic
     assert "formulation by closures" in found.title
     assert found.span.line
-    gradient(pairs_with_a_generator, (2.0,), formulation="ssa")
+    gradient(pairs_of_generators, (2.0,), formulation="ssa")
 
 
 # -------------------------------------------------------------------------------------------- what is left of it
@@ -518,3 +524,22 @@ def test_nothing_of_the_closures_is_left() -> None:
     assert not wrong
     assert checked > 200
     assert total <= least
+
+
+def test_second_order_of_a_recursive_function_that_raises() -> None:
+    """Whether its result is one known number was looked for in itself, without end."""
+
+    def by_callee(x: float, n: int) -> float:
+        def check(a: float, k: int) -> float:
+            if a > 3.0:
+                raise OverflowError(k)
+            return check(a * x + 1.0, k + 1) if k < n else a
+
+        try:
+            return check(x, 0)
+        except (OverflowError, KeyError) as error:
+            return x * error.args[0] + 1.0
+
+    how: Any = {"mode": "rr", "direction": (1.0,), "passes": True, "engine": "interp"}
+    found = [testing.gradient(by_callee, (0.7, 5), (0,), formulation=f, **how) for f in ("closures", "ssa")]
+    assert np.allclose(*found, rtol=1e-12)

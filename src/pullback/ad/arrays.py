@@ -26,7 +26,7 @@ from pullback.ad.shadowing import (
     zeros,
 )  # fmt: skip
 from pullback.analysis.effects import VIEWS
-from pullback.ir.node import Op
+from pullback.ir.node import Op, Value
 from pullback.types import BOOL, ArrayRef
 
 __all__ = ["TREES", "on_arrays", "rule_on_arrays"]
@@ -149,14 +149,7 @@ _RULES: dict[str, Callable[[Transformer, Op], Step | None]] = {
 
 
 def _dressed(j: Transformer, op: Op) -> Step:
-    copied = j.copy(op)
-    order = op.attrs.get("order", 0)
-    assert isinstance(order, int)
-    copied.attrs["order"] = order + 1
-    (tree,) = j.emit("shadows", [j.values[op.results[0]]])
-    for _ in range(order):
-        (tree,) = j.emit("primal", [tree])
-    (tree,) = j.emit("shadows", [tree])
+    tree = _made_for(j, op, j.copy(op))
 
     def step(back: Back) -> None:
         clear(back, tree)
@@ -164,6 +157,25 @@ def _dressed(j: Transformer, op: Op) -> Step:
             back.give(op.operands[0], back.take(op.results[0]))
 
     return step
+
+
+def _outside(j: Transformer, op: Op) -> Step:
+    """What is found outside: backwards, the shadows of the shadows that were made for it are zero again."""
+    copied = j.copy(op)
+    j.inert.update(op.results)
+    tree = _made_for(j, op, copied)
+    return lambda back: clear(back, tree)
+
+
+def _made_for(j: Transformer, op: Op, copied: Op) -> Value:
+    """The shadows of the shadows that an op makes, which says of how many derivatives it is in the code."""
+    order = op.attrs.get("order", 0)
+    assert isinstance(order, int)
+    copied.attrs["order"] = order + 1
+    (tree,) = j.emit("shadows", [j.values[op.results[0]]])
+    for _ in range(order):
+        (tree,) = j.emit("primal", [tree])
+    return j.emit("shadows", [tree])[0]
 
 
 def _on_primals(j: Transformer, op: Op) -> None:
@@ -189,5 +201,5 @@ def _cleared(j: Transformer, op: Op) -> Step:
 
 
 TREES: dict[str, Callable[[Transformer, Op], Step]] = {
-    "py.dressed": _dressed, "py.increased": _increased, "py.cleared": _cleared,
+    "py.dressed": _dressed, "py.outside": _outside, "py.increased": _increased, "py.cleared": _cleared,
 }  # fmt: skip

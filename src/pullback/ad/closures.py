@@ -43,6 +43,7 @@ _INERT = frozenset({
     "py.const", "py.global", "py.builtin", "py.import", "py.unbound", "py.truth", "py.compare", "py.slice", "py.raise",
     "py.assert", "py.fstring", "py.is_sequence", "py.is_mapping", "py.zero", "py.seed", "py.is_environment",
     "py.function_of", "py.arity", "py.shadow", "py.shadowed", "py.shadows", "py.bare", "py.fresh", "py.is_context",
+    "py.noted",
 })  # fmt: skip
 # Ops whose meaning, and so whose backpropagator, inference knows from the types of their operands.
 _BY_TYPE = frozenset({
@@ -50,7 +51,7 @@ _BY_TYPE = frozenset({
     "py.apply", "py.list", "py.dict", "py.dict_of", "py.set", "py.sequence_star", "py.dict_star", "py.unpack_star",
     "py.append", "py.add", "py.setitem", "py.inplace_item", "py.delitem", "py.setattr", "py.delattr", "py.cell",
     "py.cell_get", "py.cell_set", "py.match_position", "py.match_rest", "py.push", "py.copied", "py.call_star",
-    "py.delegate",
+    "py.delegate", "py.entered", "py.global_set",
 })  # fmt: skip
 
 
@@ -147,11 +148,11 @@ class _Transformer:
     def op(self, op: Op) -> Step | None:
         """Emit what the op becomes; what its backpropagator does."""
         self.builder.span = op.span
-        if op.name in _INERT:
+        if op.name in _INERT and not op.attrs.get("assigned"):
             self.copy(op)
             self.inert.update(op.results)
             return None
-        if op.name in _BY_TYPE:
+        if op.name in _BY_TYPE or op.attrs.get("assigned"):  # a global that the program assigns
             return self.with_back(op, op.name, dict(op.attrs), 1, len(op.results))
         rule = _RULES.get(op.name)
         if rule is None:
@@ -222,6 +223,12 @@ class _Transformer:
 
         return step
 
+    def tuple(self, op: Op) -> Step:
+        """A tuple; one that is a row of a heap is made as what changes is."""
+        if op.attrs.get("row"):
+            return self.with_back(op, op.name, dict(op.attrs), 1, 1)
+        return self.structure(op)
+
     def as_made(self, op: Op) -> Step:
         """A list or dict, given as it was made, and the items that it was made of."""
         self.copy(op)
@@ -283,6 +290,19 @@ class _Transformer:
             items = back.emit("opened", [back.take(op.results[0])], len(op.operands), of=of)
             for operand, item in zip(op.operands, items, strict=True):
                 back.give(operand, item)
+
+        return step
+
+    def captured(self, op: Op) -> Step:
+        """One of the values that a function captured: of its sensitivity, one item."""
+        self.copy(op)
+        index, count = op.attrs["index"], op.attrs["count"]
+        assert isinstance(count, int)
+
+        def step(back: Back) -> None:
+            found = back.take(op.results[0])
+            items = [found if i == index else back.one("zero") for i in range(count)]
+            back.give(op.operands[0], back.one("environment", items, of=op.attrs["of"]))
 
         return step
 
@@ -409,13 +429,14 @@ _ACTING = frozenset({"if", "py.while", "py.for", "py.with_back", "py.twins", "py
 _Rule = Callable[[_Transformer, Op], Step | None]
 _RULES: dict[str, _Rule] = {
     "if": _Transformer.conditional, "py.while": repeated, "py.for": stepped,
-    "py.with_back": _Transformer.again, "py.prim": _Transformer.prim, "py.tuple": _Transformer.structure,
+    "py.with_back": _Transformer.again, "py.prim": _Transformer.prim, "py.tuple": _Transformer.tuple,
     "py.statement": statement, "py.as_made": _Transformer.as_made, "py.twins": twins, "py.sought": sought,
     "py.closure": _Transformer.made,
     "py.environment": _Transformer.made, "py.opened": _Transformer.opened, "py.self": _Transformer.running,
     "py.part": _Transformer.part, "py.injected": _Transformer.injected, "py.sum": _Transformer.sum,
     "py.check_bound": _Transformer.same, "py.filled": _Transformer.same, "py.gradient_like": _Transformer.same,
-    "py.cotangent": _Transformer.same, "py.derived": _Transformer.made, "py.kept": _Transformer.same,
+    "py.cotangent": _Transformer.same, "py.derived": _Transformer.made, "py.captured": _Transformer.captured,
+    "py.kept": _Transformer.same,
     "py.flat": _Transformer.flat, "py.regrouped": _Transformer.regrouped,
     "py.flat_sensitivity": _Transformer.flat, "py.regrouped_sensitivity": _Transformer.regrouped,
     "py.primal": _Transformer.same, "py.numbers": _Transformer.same, "py.pushed": _Transformer.same, **TREES, **CARRIED,

@@ -15,7 +15,7 @@ from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
 from pullback.types import Closure
 
-__all__ = ["adapted"]
+__all__ = ["adapted", "places_of"]
 
 
 def adapted(cx: Frame, callee: Closure, count: int, names: tuple[str, ...]) -> Code:
@@ -52,7 +52,7 @@ def _unbinding(code: Code, captured: int, count: int, names: tuple[str, ...]) ->
 
     (parts,) = emit("call", [back, given], keywords=())
     shares = [emit("part", [parts], index=i)[0] for i in range(len(parameters) + 1)]
-    places = _places(parameters, count, names)
+    places = places_of(parameters, count, names)
     results = [
         shares[1 + place] if item is None else emit("part", [shares[1 + place]], index=item)[0]
         for place, item in places
@@ -70,7 +70,7 @@ def _unbinding(code: Code, captured: int, count: int, names: tuple[str, ...]) ->
     return back_function("unbound", builder.block, ("back",))
 
 
-def _places(
+def places_of(
     parameters: Sequence[tuple[str, str, bool]], count: int, names: tuple[str, ...]
 ) -> list[tuple[int, int | None]]:
     """Where binding puts each operand: the number of the parameter, and of the item in one that collects."""

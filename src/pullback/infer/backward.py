@@ -18,9 +18,12 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.lattice import WEAK_BOOL, join
 from pullback.infer.made import function
+from pullback.infer.outside import all_outside, dressed_given, dressed_outside, noted
 from pullback.infer.pushes import begin, push
 from pullback.infer.rules import derived, with_back
 from pullback.infer.shadowed import bare, holds_shadowed
+from pullback.infer.sites import ShadowsWanted
+from pullback.infer.spelled import captured
 from pullback.infer.statements import statement
 from pullback.infer.values import AV, coerce, items_of, zero
 from pullback.ir.build import Builder
@@ -69,6 +72,10 @@ class Backward:
             code = Code(function("add", params, builder, total.results), {})
             cx.session.codes["sum of references"] = code
         return call(cx, AV(Closure(code, (), "add")), [a, b], {})
+
+    def outside(self, cx: Frame, where: Hashable, av: AV) -> AV:
+        """What was found outside, its arrays with shadows."""
+        return dressed_outside(cx, where, av)
 
     def reject_unnoticed(self, cx: Frame) -> None:
         """Guard: in a function with a backpropagator, nothing is stored without one."""
@@ -153,6 +160,8 @@ def _on_arrays(
     nothing = [isinstance(av.type, Zero) and isinstance(type_, ArrayRef) for av, type_ in pairs]
     if any(nothing):
         if name == "array_swap" or attributes.get("outputs") == ("new", "set"):
+            if not cx.session.outside:
+                raise ShadowsWanted(overwrites=True, outside=True)
             raise cx.error("a change of an array from outside has no backpropagator in the formulation by closures",
                            "the differentiated function found this array in a global",
                            "pass it as an argument, or differentiate in the default formulation")  # fmt: skip
@@ -413,5 +422,6 @@ MEANINGS: dict[str, Meaning] = {
     "py.is_environment": _is_environment, "py.filled": _filled, "py.flat": _flat, "py.regrouped": _regrouped,
     "py.flat_sensitivity": _flat_sensitivity, "py.regrouped_sensitivity": _regrouped_sensitivity,
     "py.statement": statement, "py.twins": _twins, "py.as_made": _as_made, "py.push": push,
-    "py.stepped": begin, **shadow_ops.MEANINGS, **carried.MEANINGS,
+    "py.stepped": begin, "py.outside": all_outside, "py.noted": noted, "py.dressed": dressed_given,
+    "py.captured": captured, **shadow_ops.MEANINGS, **carried.MEANINGS,
 }  # fmt: skip

@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pullback.diagnostic import CompileTypeError
 from pullback.infer import by_objects
 from pullback.infer.calls import CALLS, bind, specialized_for
-from pullback.infer.complexes import complex_of, halves, imaginary, pair_of
+from pullback.infer.complexes import complex_of, halves
+from pullback.infer.cotangents import cotangent_slots, float_sizes, same_size, tags_of, tangent_slots, unlike
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Code, Frame, Specialization
-from pullback.infer.filling import copy
 from pullback.infer.jacobians import KINDS, derivatives_by
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.numbers import as_number
 from pullback.infer.planting import concerned, lift_gradient
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.sites import like_sites
 from pullback.infer.static import static_int
 from pullback.infer.table_gradients import twin_name
-from pullback.infer.values import AV, coerce, items_of, zero
+from pullback.infer.values import AV, items_of, zero
 from pullback.infer.wrappers import as_closure, collects
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
@@ -54,10 +54,11 @@ from pullback.types import (
     rebuilt,
     show,
     slots,
+    tag_count,
 )  # fmt: skip
 
 __all__ = [
-    "BY_CLOSURES", "argument_positions", "bound_to", "call_pullback", "call_transformed", "cotangent_slots",
+    "BY_CLOSURES", "argument_positions", "bound_to", "call_pullback", "call_transformed",
     "float_slots", "is_single", "jvp", "like_primal", "no_pair", "not_scalar", "plain_target", "target_of", "transform",
     "vjp",
 ]  # fmt: skip
@@ -411,7 +412,7 @@ def _jvp(
     pieces: list[Value | None] = []
     for position, av in enumerate(bound):
         tangent = tangents[position] if position < len(tangents) else None
-        pieces += _tangent_slots(cx, av, tangent)
+        pieces += tangent_slots(cx, av, tangent)
     used = [i for i in wrt if pieces[i - first] is not None]
     values = [v for v in (pieces[i - first] for i in used) if v is not None]
     results = slots(spec.result)
@@ -435,98 +436,6 @@ def _sequence(cx: Frame, av: AV, name: str) -> list[AV]:
         raise cx.type_error(f"{name} must be a tuple, one entry per argument, not {show(av.type)}",
                             "jvp(f, primals, tangents)", f"write ({name.rstrip('s')},)")  # fmt: skip
     return items_of(av)
-
-
-def _unlike(cx: Frame, what: str, wanted: Type, given: Type) -> CompileTypeError:
-    """A tangent is as its primal, a cotangent as the result."""
-    of = "primal" if what == "tangent" else "result"
-    return cx.type_error(f"a {what} of {show(wanted)} cannot be {show(given)}", f"the {what} must be like the {of}",
-                         f"pass a {what} of the same structure, shape and dtype: {show(wanted)}")  # fmt: skip
-
-
-def _tangent_slots(cx: Frame, primal: AV, tangent: AV | None) -> list[Value | None]:
-    """Tangent values slot by slot; None where there is none (ints, or no tangent given)."""
-    if tangent is None:
-        return [None] * len(primal.values)
-    match primal.type:
-        case Number(dtype, _):
-            number = as_number(cx, tangent)
-            if not dtype.is_float:
-                return [None]
-            if not isinstance(number.type, Number):
-                raise _unlike(cx, "tangent", primal.type, tangent.type)
-            return [convert(cx, number, dtype)]
-        case Array(dtype, rank, _):
-            if not dtype.is_float:
-                return [None]
-            if not isinstance(tangent.type, Array) or (tangent.type.dtype, tangent.type.rank) != (dtype, rank):
-                raise _unlike(cx, "tangent", primal.type, tangent.type)
-            _same_shape(cx, primal, tangent)
-            return [tangent.value]
-        case Complex():
-            (a, b), (da, db) = halves(primal), pair_of(cx, tangent)
-            found = _tangent_slots(cx, a, da)
-            return [*found, *_tangent_slots(cx, b, db if db is not None else imaginary(cx, da))]
-        case Tuple() | List() | Dict() | Record():
-            if type(tangent.type) is not type(primal.type) or not _alike(primal.type, tangent.type):
-                raise _unlike(cx, "tangent", primal.type, tangent.type)
-            pairs = zip(items_of(primal), items_of(tangent), strict=True)
-            return [slot for p, t in pairs for slot in _tangent_slots(cx, p, t)]
-        case Union():
-            same = coerce(cx.e, _as_member(cx, tangent, primal.type), primal.type)
-            return [v if is_float(_some(v)) else None for v in same.values]
-        case _:
-            return [None] * len(primal.values)
-
-
-def _as_member(cx: Frame, given: AV, union: Union) -> AV:
-    """An array, real or complex, laid out in memory as that member of a union is which it belongs to."""
-    found = next((member for member in union.members if _same_arrays(given.type, member)), None)
-    return given if found is None else _laid_out(cx, given, found)
-
-
-def _same_arrays(given: Type, wanted: Type) -> bool:
-    match given, wanted:
-        case Array(dtype, rank), Array(other, axes):
-            return (dtype, rank) == (other, axes)
-        case Complex(real), Complex(other):
-            return _same_arrays(real, other)
-    return False
-
-
-def _laid_out(cx: Frame, given: AV, wanted: Type) -> AV:
-    if isinstance(wanted, Complex):
-        parts = zip(halves(given), (wanted.real, wanted.imag), strict=True)
-        return complex_of(*(_laid_out(cx, part, one) for part, one in parts))
-    assert isinstance(given.type, Array) and isinstance(wanted, Array)
-    strided = wanted.contiguous and not given.type.contiguous
-    return coerce(cx.e, copy(cx, given, rows=True) if strided else given, wanted)
-
-
-def _alike(model: Type, given: Type) -> bool:
-    """Have two structures of one class as many items, and structured arrays one dtype."""
-    if isinstance(model, Record) and isinstance(given, Record):
-        return (model.layout, model.rank) == (given.layout, given.rank)
-    return len(getattr(model, "items")) == len(getattr(given, "items"))  # noqa: B009
-
-
-def _same_shape(cx: Frame, primal: AV, tangent: AV) -> None:
-    for m, n in zip(array_sizes(cx, primal), array_sizes(cx, tangent), strict=True):
-        _same_size(cx, m, n)
-
-
-def _same_size(cx: Frame, size: Value, given: Value) -> None:
-    message = "a tangent or cotangent must have the shape of its value: {0} != {1}"
-    cx.check(cx.e("eq", size, given), "ValueError", message, given, size)
-
-
-def _float_sizes(cx: Frame, values: Sequence[Value]) -> list[Value]:
-    """The sizes of the float arrays among machine values, axis by axis."""
-    found: list[Value] = []
-    for value in values:
-        if isinstance(value.type, ArrayRef) and value.type.dtype.is_float:
-            found += array_sizes(cx, AV(Array(value.type.dtype, value.type.rank, value.type.contiguous), (value,)))
-    return found
 
 
 def vjp(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -569,7 +478,7 @@ def _vjp(cx: Frame, target: AV, bound: Sequence[AV], count: int, tables: tuple[s
     out = AV(spec.result, tuple(op.results[:-1]))
     gradient_type = Tuple(tuple(_gradient_type(av.type) for av in given))
     kind = Pullback(box, spec.name, wrt, spec.result, gradient_type)
-    pull = AV(kind, (op.results[-1], *_float_sizes(cx, op.results[:-1])))
+    pull = AV(kind, (op.results[-1], *float_sizes(cx, op.results[:-1]), *tags_of(out)))
     return _pack([out, pull])
 
 
@@ -604,13 +513,14 @@ def pulled(cx: Frame, function: AV, cotangent: AV, tables: tuple[str, ...] = ())
     assert isinstance(kind, Pullback)
     out_type = kind.result
     wanted = slots(out_type)
-    cotangents = cotangent_slots(cx, out_type, cotangent)
+    sizes, tags = _split(function.values[1:], tag_count(out_type))
+    cotangents = cotangent_slots(cx, out_type, cotangent, iter(tags))
     floats = [c for c, m in zip(cotangents, wanted, strict=True) if is_float(m)]
     missing = [i for i, c in enumerate(floats) if c is None]
     if missing:
-        raise _unlike(cx, "cotangent", out_type, cotangent.type)
-    for given, size in zip(_float_sizes(cx, [c for c in floats if c is not None]), function.values[1:], strict=True):
-        _same_size(cx, size, given)
+        raise unlike(cx, "cotangent", out_type, cotangent.type)
+    for given, size in zip(float_sizes(cx, [c for c in floats if c is not None]), sizes, strict=True):
+        same_size(cx, size, given)
     gradient_slots = slots(kind.gradients)
     found_types = [m for m in gradient_slots if is_float(m)]
     attrs: dict[str, object] = {"callee": kind.callee, "wrt": kind.wrt, "box": kind.box}
@@ -624,41 +534,13 @@ def pulled(cx: Frame, function: AV, cotangent: AV, tables: tuple[str, ...] = ())
     return AV(kind.gradients, tuple(rest)), op.results[len(found_types) :]
 
 
+def _split(values: Sequence[Value], last: int) -> tuple[Sequence[Value], Sequence[Value]]:
+    end = len(values) - last
+    return values[:end], values[end:]
+
+
 def _typed_zero(cx: Frame, machine: Machine) -> Value:
     return zero(cx.e, machine)
-
-
-def cotangent_slots(cx: Frame, out: Type, cotangent: AV) -> list[Value | None]:
-    """Cotangents slot by slot for a result of type `out`."""
-    match out:
-        case Number(dtype, _):
-            number = as_number(cx, cotangent)
-            if not dtype.is_float:
-                return [None]
-            if not isinstance(number.type, Number):
-                raise _unlike(cx, "cotangent", out, cotangent.type)
-            return [convert(cx, number, dtype)]
-        case Array(dtype, rank, _):
-            if not dtype.is_float:
-                return [None]
-            if not isinstance(cotangent.type, Array) or (cotangent.type.dtype, cotangent.type.rank) != (dtype, rank):
-                raise _unlike(cx, "cotangent", out, cotangent.type)
-            return [cotangent.value]
-        case Complex(real, imag):
-            a, b = pair_of(cx, cotangent)
-            return [*cotangent_slots(cx, real, a), *cotangent_slots(cx, imag, imaginary(cx, a) if b is None else b)]
-        case Tuple(items) | List(items) | Dict(_, items) | Record(_, items):
-            if type(cotangent.type) is not type(out) or not _alike(out, cotangent.type):
-                raise _unlike(cx, "cotangent", out, cotangent.type)
-            return [s for t, c in zip(items, items_of(cotangent), strict=True) for s in cotangent_slots(cx, t, c)]
-        case Union():
-            number = as_number(cx, cotangent)
-            if not isinstance(number.type, Number):
-                number = coerce(cx.e, _as_member(cx, cotangent, out), out)
-                return [v if is_float(_some(v)) else None for v in number.values]
-            return [convert(cx, number, m.dtype) if isinstance(m, Scalar) and is_float(m) else None for m in slots(out)]
-        case _:
-            return [None] * len(slots(out))
 
 
 def _transform(kind: str) -> Handler:

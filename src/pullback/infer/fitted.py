@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pullback.diagnostic import CompileTypeError
 from pullback.infer.binding import pack_tuple
-from pullback.infer.derivatives import cotangent_slots
+from pullback.infer.cotangents import cotangent_slots
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame

@@ -16,11 +16,11 @@ from pullback.infer import machine_values as machine
 from pullback.infer import sensitivities as s
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, specialized_for
+from pullback.infer.cotangents import cotangent_slots, tags_of
 from pullback.infer.derivatives import (
     BY_CLOSURES,
     argument_positions,
     bound_to,
-    cotangent_slots,
     float_slots,
     is_single,
     like_primal,
@@ -40,7 +40,9 @@ from pullback.infer.planting import concerned, lift
 from pullback.infer.rules import TARGETS
 from pullback.infer.shadow_ops import check_apart, gradient_of
 from pullback.infer.shadowed import bare, holds_shadowed, inside, rebuilt_as
+from pullback.infer.spelled import spelled
 from pullback.infer.values import AV, items_of
+from pullback.infer.wrappers import collects
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Op, Value
 from pullback.prims.base import get
@@ -107,8 +109,7 @@ def _gradient_code(
         params = [Value(None, "f"), *(Value(None, f"x{i}") for i in range(count))]
         builder = Builder(Block(params))
         emit = _emitter(builder)
-        given = [emit("dressed", param) for param in params] if cx.session.shadowed else params
-        _begin(cx, builder)
+        given, _ = _begin(cx, builder, params)
         graph = Graph.begin(cx, builder, params, places.objects)
         value, back = _with_back(builder, given)
         seed = emit("seed", value, kind=kind, name=name, has_aux=has_aux)
@@ -132,10 +133,34 @@ def _gradient_code(
     return cx.session.codes[key]
 
 
-def _begin(cx: Frame, builder: Builder) -> None:
-    """Mirrors for what the function stores."""
-    if cx.session.shadowed:
-        builder.append_untyped(get("py.twins"), (), attrs={"path": (0,), "mirrors": True}, results=0)
+def _begin(cx: Frame, builder: Builder, given: Sequence[Value]) -> tuple[Sequence[Value], list[Value]]:
+    """What is given with shadows, and (where the program writes to some) arrays from outside, before anything is done.
+
+    Mirrors are made for what the function stores.
+    """
+    if not cx.session.shadowed:
+        return given, []
+    emit = _emitter(builder)
+    builder.append_untyped(get("py.twins"), (), attrs={"path": (0,), "mirrors": True}, results=0)
+    if not cx.session.outside:
+        return [emit("dressed", value) for value in given], []
+    whole = emit("apply", *given, code=_dressing(cx, len(given)))
+    outside, *dressed = (emit("part", whole, index=i) for i in range(1 + len(given)))
+    return dressed, [outside]
+
+
+def _dressing(cx: Frame, count: int) -> Code:
+    """What is outside and what is given, with shadows.  A function of its own, for it reads mirrors, which the one that
+    makes them cannot."""
+    key = ("dressing", count)
+    if key not in cx.session.codes:
+        params = [Value(None, f"x{i}") for i in range(count)]
+        builder = Builder(Block(params))
+        emit = _emitter(builder)
+        found = [emit("outside"), *(emit("dressed", param) for param in params)]
+        builder.append_untyped(get("py.noted"), params, results=0)
+        cx.session.codes[key] = Code(function("dressing", params, builder, [emit("tuple", *found)]), {})
+    return cx.session.codes[key]
 
 
 def _gradient(builder: Builder, cx: Frame, part: Value, param: Value, given: Value) -> Value:
@@ -192,14 +217,13 @@ def _grad_with_back(
     """What stands for grad(f)(x), and its operands."""
     type_ = callee.type
     assert isinstance(type_, Transformed)
-    if names:
-        return None
-    target, bound = target_of(cx, AV(type_.function, callee.values), arguments, {})
-    if len(bound) != len(arguments):
-        return None
+    inner, first = AV(type_.function, callee.values), len(arguments) - len(names)
+    target, bound = target_of(cx, inner, arguments[:first], dict(zip(names, arguments[first:], strict=True)))
     written = _jacobian_code if type_.kind in KINDS else lambda *given: _gradient_call(*given)[0]
     code = written(cx, type_, target, bound)
-    return code, [AV(type_.function, callee.values), *bound]  # not a wrapper of it: its sensitivity is the callee's
+    if names or len(bound) != len(arguments) or collects(inner.type):
+        return spelled(cx, code, [], inner, target, bound, len(arguments), names)
+    return code, [inner, *bound]  # not a wrapper of it: its sensitivity is the callee's
 
 
 def _jacobian_code(cx: Frame, type_: Transformed, target: AV, bound: Sequence[AV]) -> Code:
@@ -230,13 +254,13 @@ def _vjp_code(cx: Frame, kind: _Pulled) -> Code:
         emit = _emitter(builder)
         # Where arrays have shadows, what the reverse reads is copied anyway, and f may change its arguments.
         kept = params[1:] if cx.session.shadowed else [emit("kept", param) for param in params[1:]]
-        given = [emit("dressed", value) for value in kept] if cx.session.shadowed else kept
-        _begin(cx, builder)
+        given, outside = _begin(cx, builder, kept)
         graph = Graph.begin(cx, builder, kept, kind.objects)
         value, back = _with_back(builder, given)
         out = emit("part", value, index=0) if kind.has_aux else value
         result = Cotangents.begin(cx, builder, out) if kind.returns else None
         captured = [back, value, *kept[1:], *(given if cx.session.shadowed else ())]
+        captured += outside
         captured += [walk for walks in (graph, result) if walks is not None for walk in walks.values]
         pull = emit("closure", *captured, function=_pull(cx, kind, len(captured)))
         if cx.session.shadowed:
@@ -248,8 +272,8 @@ def _vjp_code(cx: Frame, kind: _Pulled) -> Code:
 
 
 def _pull(cx: Frame, kind: _Pulled, captured: int) -> Function:
-    """What back and value, the arguments, (where arrays have shadows) the function and arguments with these, and walks
-    over objects make of a cotangent."""
+    """What back and value, the arguments, (where arrays have shadows) the function and arguments with these, (where it
+    writes to arrays from outside) all of those, and walks over objects make of a cotangent."""
     inside = [Value(None, f"c{i}") for i in range(captured)]
     given = Value(None, "d")
     builder = Builder(Block([*inside, given]))
@@ -273,7 +297,7 @@ def _pull(cx: Frame, kind: _Pulled, captured: int) -> Function:
     parts = emit("call", back, cotangent, keywords=())
     found = {
         i: _gradient(builder, cx, emit("part", parts, index=1 + i), x, with_shadows)
-        for i, (x, with_shadows) in enumerate(zip(primals, dressed[1:] or primals, strict=True))
+        for i, (x, with_shadows) in enumerate(zip(primals, dressed[1 : 1 + kind.count] or primals, strict=True))
     }
     if graph is not None:
         found |= graph.gradients_again(cx, builder, kind.objects, found)
@@ -294,6 +318,8 @@ def _vjp_with_back(
     target = plain_target(cx, arguments[0], len(arguments) - 1)
     bound = bound_to(cx, target, arguments[1:], {})
     code = _vjp_code(cx, _pulled(cx, target, bound, has_aux=False))
+    if len(bound) != len(arguments) - 1 or collects(arguments[0].type):
+        return spelled(cx, code, [callee], arguments[0], target, bound, len(arguments) - 1, ())
     function = arguments[0] if isinstance(arguments[0].type, Transformed) else target  # whose sensitivity it is
     return code, [callee, function, *bound]
 
@@ -378,7 +404,7 @@ def _cotangent_of(cx: Frame, given: AV, out: AV) -> AV:
     kinds = machine.leaves(cx, out.type)
     found = [
         s.zero() if value is None else AV(_canonical(kind, value), (value,))
-        for value, kind in zip(cotangent_slots(cx, out.type, given), kinds, strict=True)
+        for value, kind in zip(cotangent_slots(cx, out.type, given, iter(tags_of(out))), kinds, strict=True)
     ]
     return machine.regrouped_sensitivity(cx, found, out.type)
 

@@ -59,6 +59,7 @@ class Definitions:
         self._seen: dict[Block, int] = {}
         self._numbers: dict[Value, int | None] = {}
         self._unsure = 0  # calls met whose result may still change
+        self._sought: set[Value] = set()  # results of recursive functions lead back to themselves
 
     # ------------------------------------------------------------------------------------------------ definitions
 
@@ -97,8 +98,13 @@ class Definitions:
             return None
         if value in self._numbers:
             return self._numbers[value]
+        if value in self._sought:
+            self._unsure += 1
+            return None
         unsure = self._unsure
+        self._sought.add(value)
         found = self._computed(value)
+        self._sought.discard(value)
         if found is not None or self._unsure == unsure:
             self._numbers[value] = found
         return found

@@ -12,18 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pullback.infer.calls import call
-from pullback.infer.engine import Frame
+from pullback.infer.engine import Frame, Session
 from pullback.infer.heaps import allocate, heap_of, heap_of_type, read, write
 from pullback.infer.indexing import subscript
-from pullback.infer.lattice import WEAK_INT, depth
+from pullback.infer.lattice import WEAK_INT, nesting
 from pullback.infer.loops import ITERABLES, Iterable
 from pullback.infer.numbers import as_number
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.structures import unpack
 from pullback.infer.values import AV, items_of
+from pullback.ir.node import Function
 from pullback.types import Constant, Tuple
 
-__all__ = ["MOST_ITEMS", "tuple_of"]
+__all__ = ["MOST_ITEMS", "note_rows", "tuple_of"]
 
 MOST_ITEMS = 32
 
@@ -31,18 +32,27 @@ MOST_ITEMS = 32
 def tuple_of(cx: Frame, items: Sequence[AV]) -> AV:
     """The tuple display that is being inferred."""
     type_ = Tuple(tuple(item.type for item in items))
+    assert cx.op is not None
     key = (cx.code, cx.op)
     kind = f"record{len(items)}"
-    if (kind, key) not in cx.session.heaps:
-        if len(items) <= MOST_ITEMS:
+    written = bool(cx.op.attrs.get("display"))
+    if not written or (kind, cx.op.span) not in cx.session.rows:
+        if written and len(items) <= MOST_ITEMS:
             found = cx.session.displays
-            found[kind, key] = max(found.get((kind, key), 0), depth(type_))
+            found[kind, key] = max(found.get((kind, key), 0), nesting(type_))
         return AV(type_, tuple(v for item in items for v in item.values))
     heap = heap_of(cx, kind, key)
     made = AV(heap.type, (allocate(cx, heap),))
     for number, item in enumerate(items):
         write(cx, heap, made.value, str(number), item)
     return made
+
+
+def note_rows(session: Session, function: Function) -> None:
+    """Mark the displays that make rows, for J: what these keep has its sensitivity in the twins of the heap."""
+    for op in function.body.walk():
+        if op.attrs.get("display") and (f"record{len(op.operands)}", op.span) in session.rows:
+            op.attrs["row"] = True
 
 
 def _opened(cx: Frame, record: AV) -> AV:

@@ -10,12 +10,13 @@ loop's body (`called`).
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, ModuleType
 
 import numpy as np
 
 from pullback.infer.calls import call_bound
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.generators import is_pushed
 from pullback.infer.loops import lazily
@@ -26,7 +27,20 @@ from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
-from pullback.types import Closure, Iterator, Ref
+from pullback.types import (
+    NONE,
+    Array,
+    Closure,
+    Iterator,
+    List,
+    Number,
+    Range,
+    Ref,
+    Shadowed,
+    Str,
+    Tuple,
+    Type,
+)  # fmt: skip
 
 __all__ = ["begin", "collecting", "delegating", "push", "reject_pushed"]
 
@@ -52,6 +66,10 @@ def collecting(cx: Frame, subject: AV, loop: Op) -> Code | None:
     given, counted = subject.type, subject.type.kind == "enumerate"
     if counted and isinstance(given.parts[0], Iterator):
         given = given.parts[0]
+    if given.kind == "zip" and is_pushed(given):
+        if not _is_alone(cx, given, loop):
+            raise _refused(cx, "in zip() with others or with lists that may change")
+        raise CallWanted(loop)
     if given.kind != "generator":
         return None
     inner = given.parts[0]
@@ -66,6 +84,31 @@ def collecting(cx: Frame, subject: AV, loop: Op) -> Code | None:
     return _code(cx, len(given.parts), counted=counted)
 
 
+def _is_alone(cx: Frame, zipped: Iterator, loop: Op) -> bool:
+    """Is one part of a zip a generator, and does nobody see that the others are read before it begins?"""
+    pushed = [part for part in zipped.parts if is_pushed(part)]
+    (first, *more) = pushed
+    if more or not isinstance(first, Iterator) or first.kind != "generator":
+        return False
+    if all(_is_steady(cx, part) for part in zipped.parts if part is not first):
+        return True
+    inner = first.parts[0]
+    assert isinstance(inner, Closure) and isinstance(inner.code, Code)
+    return _is_quiet(cx.code, loop.blocks[0], kept=False) and _is_quiet(inner.code, inner.code.untyped.body, kept=True)
+
+
+def _is_steady(cx: Frame, type_: Type) -> bool:
+    """Does it give the same elements whenever it is read: nothing changes it."""
+    match type_:
+        case Tuple() | List() | Range() | Str():
+            return True
+        case Array() | Shadowed():
+            return not cx.session.overwrites
+        case Iterator("enumerate" | "zip" | "reversed", parts):
+            return all(_is_steady(cx, part) or isinstance(part, Number) for part in parts)
+    return False
+
+
 # How the parts of such an iterator are stepped through, as functions of the parts, the consumer and the state.
 _IN_PARTS = {
     "map": "pullback.delegate_map", "chain": "pullback.delegate_chain", "repeat": "pullback.delegate_repeat",
@@ -77,13 +120,13 @@ def delegating(cx: Frame, subject: AV) -> Code:
     """A function of what is stepped through, a consumer of its elements and a state: whether it came to its end, what a
     generator returns, and the state then."""
     kind = subject.type.kind if isinstance(subject.type, Iterator) else ""
-    if kind == "zip" and is_pushed(subject.type):
-        raise _refused(cx, "in zip()")
     if isinstance(subject.type, Ref):
         reject_pushed(cx, subject)
     count = len(subject.type.parts) if isinstance(subject.type, Iterator) else 0
     counted = kind == "enumerate" and is_pushed(subject.type)
-    key = ("delegating", kind, counted, count)
+    parts_of = subject.type.parts if isinstance(subject.type, Iterator) and kind == "zip" else ()
+    pushed = tuple(i for i, part in enumerate(parts_of) if is_pushed(part))
+    key = ("delegating", kind, counted, count, pushed)
     found = cx.session.codes.get(key)
     if found is None:
         params = [Value(None, name) for name in ("subject", "the consumer", "state")]
@@ -98,6 +141,8 @@ def delegating(cx: Frame, subject: AV) -> Code:
         elif counted:
             made = emit("call", emit("builtin", name="pullback.enumerate"), *parts, keywords=())
             result = emit("delegate", made, *params[1:])
+        elif pushed:
+            result = emit("delegate", _zipped(emit, parts, pushed[0]), *params[1:])
         else:
             given = emit("tuple", *parts) if kind in _IN_PARTS else params[0]
             name = _IN_PARTS.get(kind, "pullback.delegate")
@@ -106,9 +151,29 @@ def delegating(cx: Frame, subject: AV) -> Code:
     return found
 
 
+def _zipped(emit: Callable[..., Value], parts: Sequence[Value], place: int) -> Value:
+    """zip(...) with a generator at that place as a generator, of it and of the rows of the others."""
+
+    def rows(group: Sequence[Value]) -> list[Value]:
+        if not group:
+            return []
+        whole = emit("call", emit("builtin", name="builtins.zip"), *group, keywords=())
+        return [emit("call", emit("builtin", name="pullback.collect"), whole, keywords=())]
+
+    before, after = rows(parts[:place]), rows(parts[place + 1 :])
+    kind = {(0, 0): "alone", (0, 1): "first", (1, 0): "last", (1, 1): "later"}[len(before), len(after)]
+    name = emit("builtin", name=f"pullback.zip_{kind}")
+    return emit("call", name, *before, parts[place], *after, keywords=())
+
+
 def begin(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
     """py.stepped of what a loop steps through as it is: what happens when the loop begins happens already here."""
-    lazily(cx, operands[0])
+
+    def one(cx: Frame, found: Sequence[AV]) -> AV:
+        lazily(cx, found[0])
+        return AV(NONE)
+
+    dispatch(cx, operands[:1], one)
     return operands[0]
 
 

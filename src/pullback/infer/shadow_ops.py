@@ -59,7 +59,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["MEANINGS", "check_apart", "check_overlap", "dressed", "gradient_of", "zeros_like"]
+__all__ = ["MEANINGS", "check_apart", "check_overlap", "dressed", "fresh_shadow", "gradient_of", "zeros_like"]
 
 
 # --------------------------------------------------------------------------------------------------- new shadows
@@ -87,21 +87,21 @@ def zeros_like(cx: Frame, array: AV) -> AV:
     return _like(cx, _zeros(cx, array), array)
 
 
-def _shadow_for(cx: Frame, array: AV, order: int) -> AV:
+def fresh_shadow(cx: Frame, array: AV, order: int) -> AV:
     """A fresh shadow, with `order` shadows of its own."""
     if isinstance(array.type, Shadowed):
         primal, shadow = pair_of_shadowed(array)
-        return pair(_shadow_for(cx, primal, order - 1), _shadow_for(cx, shadow, order - 1))
+        return pair(fresh_shadow(cx, primal, order - 1), fresh_shadow(cx, shadow, order - 1))
     if order > 0:
-        return pair(_shadow_for(cx, array, order - 1), _shadow_for(cx, array, order - 1))
+        return pair(fresh_shadow(cx, array, order - 1), fresh_shadow(cx, array, order - 1))
     return zeros_like(cx, array)
 
 
-def dressed(cx: Frame, av: AV, order: int = 0) -> AV:
+def dressed(cx: Frame, av: AV, order: int = 0, shadow: Callable[[Frame, AV, int], AV] = fresh_shadow) -> AV:
     """The value with a shadow of zeros for each array in it.  `order`: of how many derivatives this is in the code."""
     type_ = av.type
     if isinstance(type_, Shadowed) or is_tracked(type_):
-        return pair(av, _shadow_for(cx, av, order))
+        return pair(av, shadow(cx, av, order))
     if isinstance(type_, BoxedFunction):
         if any(tracks(t) for member in family_of(type_).members for t in member.captured):
             raise _refused(cx, "a recursive function that captured arrays")
@@ -109,8 +109,8 @@ def dressed(cx: Frame, av: AV, order: int = 0) -> AV:
     if not tracks(type_):
         return av
     if isinstance(type_, Union):
-        return dispatch(cx, [av], lambda cx, one: dressed(cx, one[0], order))
-    return rebuilt_as(type_, [dressed(cx, item, order) for item in inside(av)])
+        return dispatch(cx, [av], lambda cx, one: dressed(cx, one[0], order, shadow))
+    return rebuilt_as(type_, [dressed(cx, item, order, shadow) for item in inside(av)])
 
 
 def _refused(cx: Frame, what: str) -> Exception:
@@ -251,12 +251,6 @@ def _shadowed(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return dispatch(cx, operands, lambda cx, both: both[0] if isinstance(both[1].type, Zero) else pair(*both))
 
 
-def _dressed(cx: Frame, op: Op, operands: list[AV]) -> AV:
-    order = op.attrs.get("order", 0)
-    assert isinstance(order, int)
-    return dressed(cx, operands[0], order)
-
-
 def _shadows(cx: Frame, op: Op, operands: list[AV]) -> AV:
     return shadows(cx, operands[0])
 
@@ -311,8 +305,8 @@ def _copied(cx: Frame, av: AV) -> AV:
 
 
 MEANINGS: Mapping[str, Callable[[Frame, Op, list[AV]], AV | list[AV]]] = {
-    "py.primal": _primal, "py.shadow": _shadow, "py.shadowed": _shadowed, "py.dressed": _dressed,
-    "py.shadows": _shadows, "py.increased": _increased, "py.cleared": _cleared,
+    "py.primal": _primal, "py.shadow": _shadow, "py.shadowed": _shadowed, "py.shadows": _shadows,
+    "py.increased": _increased, "py.cleared": _cleared,
     "py.numbers": lambda cx, op, operands: _numbers(cx, operands[0]),
     "py.copied": lambda cx, op, operands: _copied(cx, operands[0]),
     "py.bare": lambda cx, op, operands: bare(operands[0]), "py.fresh": _fresh, "py.sought": _sought,

@@ -35,12 +35,13 @@ class Changed(Exception):
 class ShadowsWanted(Exception):
     """A program that is differentiated by closures writes to arrays, or stores some: these get shadows in derivatives.
 
-    overwrites: it writes to some.
+    overwrites: it writes to some.  outside: to some that it finds in globals, cells and defaults.
     """
 
-    def __init__(self, *, overwrites: bool) -> None:
+    def __init__(self, *, overwrites: bool, outside: bool = False) -> None:
         super().__init__()
         self.overwrites = overwrites
+        self.outside = outside
 
 
 class CallWanted(Exception):

@@ -18,7 +18,7 @@ from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
-from pullback.types import Dict, show
+from pullback.types import Closure, Dict, show
 
 __all__ = ["spread"]
 
@@ -27,6 +27,8 @@ Items = int | tuple[str, ...]  # how many items * gives, or the keys that ** giv
 
 def spread(cx: Frame, callee: AV, kinds: Sequence[str], values: Sequence[AV]) -> Code:
     """A function of the callee and the values that makes the call."""
+    if (collected := _collected(cx, callee, kinds, values)) is not None:
+        return collected
     found: list[Items] = []
     before = 0
     for number, (kind, av) in enumerate(zip(kinds, values, strict=True)):
@@ -43,8 +45,54 @@ def spread(cx: Frame, callee: AV, kinds: Sequence[str], values: Sequence[AV]) ->
     return code
 
 
+def _collected(cx: Frame, callee: AV, kinds: Sequence[str], values: Sequence[AV]) -> Code | None:
+    """The call of a function that takes all else by *args, with a list of run-time length at the end; else None."""
+    *before, last = kinds
+    if last != "*" or set(before) - {"positional"} or _known(cx, bare(values[-1])) is not None:
+        return None
+    if not isinstance(callee.type, Closure) or not isinstance(callee.type.code, Code):
+        return None
+    parameters = callee.type.code.untyped.attrs["parameters"]
+    assert isinstance(parameters, tuple)
+    *own, rest = parameters or ((None, "", False),)
+    plain = all(kind in ("positional_only", "positional") and not default for _, kind, default in own)
+    if rest[1] != "var_positional" or not plain or len(before) > len(own):
+        return None
+    key = ("collected", len(before), len(own))
+    if key not in cx.session.codes:
+        cx.session.codes[key] = Code(_collecting(len(before), len(own) - len(before)), {})
+    return cx.session.codes[key]
+
+
+def _collecting(before: int, more: int) -> Function:
+    """def spread(f, x, xs): a, *rest = xs; f(x, a, rest), with one operand per parameter."""
+    params = [Value(None, f"x{i}") for i in range(2 + before)]
+    builder = Builder(Block(params))
+    callee, *given, whole = params
+    if more:
+        attrs: dict[str, object] = {"before": more, "after": 0}
+        *first, whole = builder.append_untyped(get("py.unpack_star"), [whole], attrs=attrs, results=more + 1).results
+        given += first
+    maker = builder.append_untyped(get("py.builtin"), (), attrs={"name": "builtins.tuple"}).result
+    rest = builder.append_untyped(get("py.call"), [maker, whole], attrs={"keywords": ()}).result
+    stated: dict[str, object] = {"keywords": (), "bound": True}
+    result = builder.append_untyped(get("py.call"), [callee, *given, rest], attrs=stated).results
+    return function("spread", params, builder, result)
+
+
 def _count(cx: Frame, callee: AV, av: AV, before: int, after: Sequence[str]) -> int:
     """How many items there are; of a list of run-time length as many as the function has room for."""
+    known = _known(cx, av)
+    if known is not None:
+        return known
+    end = left_for(room(cx, callee.type), after)
+    if end is None:
+        raise _refused(cx, "*", av)
+    return end - before
+
+
+def _known(cx: Frame, av: AV) -> int | None:
+    """How many items there are, where that is known."""
     known: list[int] = []
 
     def look() -> list[AV]:
@@ -53,12 +101,7 @@ def _count(cx: Frame, callee: AV, av: AV, before: int, after: Sequence[str]) -> 
         return []
 
     cx.branch(look)
-    if known:
-        return known[0]
-    end = left_for(room(cx, callee.type), after)
-    if end is None:
-        raise _refused(cx, "*", av)
-    return end - before
+    return known[0] if known else None
 
 
 def _keys(cx: Frame, av: AV) -> tuple[str, ...]:

@@ -20,6 +20,7 @@
     t = py.flat{type}(x)   the machine values of x, a tuple        x = py.regrouped{type}(values...)
     t = py.flat_sensitivity{type, level}(s)                        s = py.regrouped_sensitivity{type, level}(t)
                                                    level 0: of a value of the type, 1: of a sensitivity of one
+    v = py.captured{index, count, of}(f)           one of the values that a function captured
     f = py.function_of{code}()                     a function without captured values
     g = py.derived{code, of}(captures...)          a function with a backpropagator: g(x) is the pair
     v = py.prim{..., memory: (heap, path)}(row, ...)     the same on a table or one of its twins (`ad.stored`)
@@ -34,6 +35,8 @@
     u = py.numbers(t)      a sensitivity without its arrays        y = py.copied(x)  x with its arrays copied
     y = py.bare(x)         x without any shadow, for what only reads
     py.fresh(y, x...)      guard: y is new memory
+    y = py.outside()       what the program finds outside, with shadows
+    py.noted(x...)         guard: the arrays in x, which have shadows of their own, are none of these
     r... = py.statement{ops, free, outs, itself}(x..., [self])      statements as a whole, `try`: of what they read from
                            around (free) to what is read later (outs); itself: they mention py.self
     r = py.push(f, x..., consumer, state)          the call of a generator function with what consumes it
@@ -71,7 +74,7 @@ NAMES = (
     "function_of", "apply", "derived", "arity", "kept", "twins", "as_made",
     "stepped", "push", "primal", "shadow", "shadowed", "dressed", "shadows", "increased", "cleared", "numbers",
     "copied", "bare", "fresh", "statement", "sought", "walked", "templates", "mirrored", "shares", "carried", "added",
-    "emptied", "alike", "apart", "merged", "likened",
+    "emptied", "alike", "apart", "merged", "likened", "outside", "noted", "captured",
 )  # fmt: skip
 
 
