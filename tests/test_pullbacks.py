@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import threading
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
+from pullback import testing
 
 rate = 2.0
 table = np.array([1.0, 2.0])
@@ -153,3 +155,83 @@ def test_threads_share_a_pullback(monkeypatch: Any) -> None:
         thread.join()
     assert found == [(14.0,)] * 200
     assert table.tolist() == [4.0, 2.0]
+
+
+def root(x: Any) -> Any:
+    return math.sqrt(x) if x > 0 else cmath.sqrt(x)
+
+
+def pair_or_one(x: Any) -> Any:
+    return (x * x, 2.0 * x) if x > 0 else 3.0 * x
+
+
+def total_or_all(x: Any) -> Any:
+    return np.sum(x * x) if x[0] > 0 else x * 2.0
+
+
+def optional(x: Any, n: Any) -> Any:
+    return (x * x if n > 0 else None, x * 3.0)
+
+
+SLOPE = 0.5 / math.sqrt(2.0)
+ONES = np.ones(2)
+LIKE_THE_RESULT = [
+    (root, (2.0,), 1.0, (SLOPE,)), (root, (-2.0,), 1.0, (0.0,)), (root, (-2.0,), 1j, (-SLOPE,)),
+    (root, (-2.0,), 2.0 + 1j, (-SLOPE,)),
+    (pair_or_one, (2.0,), (1.0, 1.0), (6.0,)), (pair_or_one, (-2.0,), 1.0, (3.0,)),
+    (total_or_all, (ONES,), 1.0, (2 * ONES,)), (total_or_all, (-ONES,), ONES, (2 * ONES,)),
+    (optional, (2.0, 1), (1.0, 1.0), (7.0, 0)), (optional, (2.0, 0), (None, 1.0), (3.0, 0)),
+    (np.roots, (np.array([1.0, 0.0, 4.0]),), 1.0 * ONES, (np.array([0.0, -1.0, 0.0]),)),
+]  # fmt: skip
+UNLIKE = [
+    (root, (2.0,), 1j), (pair_or_one, (2.0,), 1.0), (pair_or_one, (-2.0,), (1.0, 1.0)), (total_or_all, (-ONES,), 1.0),
+    (total_or_all, (ONES,), ONES), (optional, (2.0, 1), (None, 1.0)), (root, (2.0,), (1.0,)),
+    (np.roots, (np.array([1.0, 0.0, -4.0]),), 1j * ONES), (total_or_all, (ONES,), ONES.astype(np.float32)),
+]  # fmt: skip
+
+
+def inner(function: Any, arguments: Any, cotangent: Any) -> Any:
+    return pb.vjp(function, *arguments)[1](cotangent)
+
+
+def plain(function: Any) -> Any:
+    """A function of NumPy's is called in one of ours."""
+    return (lambda p: np.roots(p)) if function is np.roots else function
+
+
+@pytest.mark.parametrize(("function", "arguments", "cotangent", "wanted"), LIKE_THE_RESULT)
+def test_a_cotangent_is_like_what_the_result_is_in_this_call(function, arguments, cotangent, wanted) -> None:
+    f = plain(function)
+    compiled = pb.jit(lambda *given: inner(f, given[:-1], given[-1]))
+    for found in (inner(f, arguments, cotangent), compiled(*arguments, cotangent)):
+        assert len(found) == len(wanted)
+        for gradient, right in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(gradient, right, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("function", "arguments", "cotangent"), UNLIKE)
+def test_a_cotangent_of_another_type_than_the_result_of_this_call(function, arguments, cotangent) -> None:
+    f = plain(function)
+    with pytest.raises(TypeError, match="cotangent"):
+        inner(f, arguments, cotangent)
+
+
+@pytest.mark.parametrize("formulation", ["ssa", "closures"])
+def test_in_the_interpreter_by_both_formulations(formulation: str) -> None:
+    def slope(x: Any, c: Any) -> Any:
+        return inner(optional, (x, 1), (1.0, c))[0]
+
+    def call(function: Any, *given: float) -> Any:
+        return testing.call("call", function, given, engine="interp", passes=True, formulation=formulation)
+
+    assert call(slope, 2.0, 1.0) == 7.0
+    with pytest.raises(TypeError, match="cotangent"):
+        call(lambda x, c: inner(optional, (x, 1), (None, c))[0], 2.0, 1.0)
+
+
+def test_the_gradient_of_such_a_pullback() -> None:
+    def slope(x: Any, c: Any) -> Any:
+        return inner(root, (x,), c)[0]
+
+    assert pb.grad(slope)(2.0, 1.0) == pytest.approx(-0.25 * 2.0**-1.5, rel=1e-14)
+    assert pb.jvp(slope, (2.0, 1.0), (1.0, 0.0))[1] == pytest.approx(-0.25 * 2.0**-1.5, rel=1e-14)
