@@ -4,7 +4,7 @@ import scipy.special
 
 
 def f(x):
-    return scipy.special.spence(x)
+    return scipy.special.wrightomega(x)
 
 
 ARGS = (2.0,)
