@@ -375,3 +375,63 @@ def products_into_an_operand(x):
 ])  # fmt: skip
 def test_generators_caches_and_loops_to_second_order(program):
     test_writes_and_exceptions_to_second_order(program)
+
+
+assigned = 0.0
+
+
+def assigned_global_beside_rows_side_by_side(x):
+    global assigned
+    assigned = 0.25
+    t = np.outer(np.concatenate([x] * 4), np.ones(22)) * 0.3
+    for i in range(1, 15):
+        for j in range(1, 21):
+            t[i, j] = 0.3 * (t[i - 1, j] + t[i, j - 1]) + 0.1 * math.sqrt(2.0 + t[i, j + 1])
+        assigned = assigned + t[i, 3] * t[i, 3]
+    return assigned + float(np.sum(t))
+
+
+def local_tree_of_views_that_are_written(x):
+    class Tree:
+        def __init__(self, depth, part):
+            self.part = part
+            self.children = [Tree(depth - 1, part[::2] * x[k]) for k in range(2)] if depth > 0 else []
+
+        def fold(self):
+            self.part[0] += x[1]
+            return float(np.sum(np.sin(self.part))) + sum(child.fold() for child in self.children)
+
+    return Tree(2, x * 1.0).fold()
+
+
+def local_exception_through_a_view_in_a_generator(x):
+    class Bad(Exception):
+        pass
+
+    row = (x * 1.0).reshape(-1)
+
+    def steps():
+        try:
+            for k in range(len(row)):
+                row[k] = row[k] * x[0]
+                if k == 2:
+                    raise Bad(row[k])
+                yield row[k]
+        finally:
+            row[0] += 1.0
+
+    total = 0.0
+    try:
+        for v in steps():
+            total += v * v
+    except Bad as error:
+        total += error.args[0] * 2.0
+    return total + float(np.sum(np.cos(row)))
+
+
+@pytest.mark.parametrize("program", [
+    assigned_global_beside_rows_side_by_side, local_tree_of_views_that_are_written,
+    local_exception_through_a_view_in_a_generator,
+])  # fmt: skip
+def test_classes_and_globals_to_second_order(program):
+    test_writes_and_exceptions_to_second_order(program)
