@@ -88,6 +88,12 @@ def of_square(function: Function, *series: Real) -> Function:
     return near_zero(lambda z: function(mp.sqrt(z)), *series)
 
 
+def stirling_series(w: Real) -> Real:
+    """x times what Stirling's formula for log gamma(x) lacks, in w = 1/x**2."""
+    x = 1 / mp.sqrt(w)
+    return x * (mp.loggamma(x) - (x - mp.mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
+
+
 def logarithm_table() -> tuple[list[float], Real]:
     """1/c, log(c) in two parts for each interval, and the largest |m/c - 1|."""
     table: list[float] = []
@@ -119,6 +125,9 @@ def polynomials() -> dict[str, tuple[Function, Function, Real, Real, list[tuple[
     def square(z: Real) -> Real:
         return z * z + mp.mpf(2) ** -12
 
+    def square_of(d: Real) -> Real:
+        return d * d + mp.mpf(2) ** -12
+
     exp = near_zero(lambda r: (mp.expm1(r) - r) / r**2, one / 2, one / 6, one / 24)
     exp2 = near_zero(lambda r: (mp.mpf(2) ** r - 1) / r, l2, l2**2 / 2, l2**3 / 6)
     log = near_zero(lambda r: (mp.log1p(r) - r + r * r / 2) / r**3, third, -one / 4)
@@ -128,6 +137,10 @@ def polynomials() -> dict[str, tuple[Function, Function, Real, Real, list[tuple[
     cosh = of_square(lambda s: (mp.cosh(s) - 1) / s**2, one / 2, one / 24, one / 720)
     atan = of_square(lambda s: (mp.atan(s) / s - 1) / s**2, -third, one / 5, -one / 7)
     asin = of_square(lambda s: (mp.asin(s) / s - 1) / s**2, one / 6, 3 * one / 40, one * 15 / 336)
+    of_gamma = mp.taylor(lambda d: mp.rgamma(1 + d), 0, 4)
+    reciprocal_gamma = near_zero(lambda d: (mp.rgamma(1 + d) - 1 - mp.euler * d) / d**2, *of_gamma[2:])
+    stirling = near_zero(stirling_series, one / 12, -one / 360, one / 1260)
+    erfcx_far = [v / mp.sqrt(mp.pi) for v in (one, -one / 2, 3 * one / 4)]
     erf = of_square(lambda s: mp.erf(s) / s - 1, 2 / mp.sqrt(mp.pi) - 1, -2 / mp.sqrt(mp.pi) / 3)
     return {
         "(e**r - 1 - r) / r**2 on |r| <= ln(2)/2": (exp, flat, -reduced, reduced, [("EXP", 11), ("EXP_SINGLE", 5)]),
@@ -154,6 +167,26 @@ def polynomials() -> dict[str, tuple[Function, Function, Real, Real, list[tuple[
             asin, linear, 0, mp.mpf("0.2502"), [("ASIN", 13), ("ASIN_SINGLE", 5)],
         ),
         "erf(x)/x - 1 in z = x**2, |x| <= 1/2": (erf, flat, 0, mp.mpf("0.2501"), [("ERF_SMALL", 10)]),
+        "(1/gamma(1 + d) - 1 - euler d) / d**2 on |d| <= 1/2": (
+            reciprocal_gamma, square_of, -0.5005, 0.5005, [("RECIPROCAL_GAMMA", 15)],
+        ),
+        "x (log gamma(x) - Stirling's formula) in 1/x**2, x >= 23.5": (
+            stirling, flat, 0, mp.mpf("23.49") ** -2, [("STIRLING", 4)],
+        ),
+        "(I0(x) - 1)/x**2 in z = x**2, 0 <= x <= 1/2": (
+            of_square(lambda x: (mp.besseli(0, x) - 1) / x**2, one / 4, one / 64), flat, 0, mp.mpf("0.2501"),
+            [("I0_NEAR", 7)],
+        ),
+        "(I1(x)/x - 1/2)/x**2 in z = x**2, 0 <= x <= 1/2": (
+            of_square(lambda x: (mp.besseli(1, x) / x - 0.5) / x**2, one / 16, one / 384), flat, 0, mp.mpf("0.2501"),
+            [("I1_NEAR", 7)],
+        ),
+        "sqrt(x) exp(-x) I0(x) in 1/x, x >= 32": (far_bessel(0), flat, 0, one / 32, [("I_FAR_0", 10)]),
+        "sqrt(x) exp(-x) I1(x) in 1/x, x >= 32": (far_bessel(1), flat, 0, one / 32, [("I_FAR_1", 10)]),
+        "z erfcx(z) in 1/z**2, z >= 32": (
+            near_zero(lambda w: scaled_error_function(1 / mp.sqrt(w)) / mp.sqrt(w), *erfcx_far), flat, 0,
+            mp.mpf("31.99") ** -2, [("ERFCX_FAR", 5)],
+        ),
         "cbrt(1 + f) on 0 <= f <= 1": (lambda f: mp.cbrt(1 + f), flat, 0, 1, [("CBRT", 9)]),
     }  # fmt: skip
 
@@ -166,23 +199,72 @@ def error_function_table() -> list[float]:
     return table
 
 
+def octaves(target: Function, least: float, most: float) -> list[float]:
+    """For each eighth of an octave the constant in two parts and 11 coefficients, interpolated at Chebyshev nodes."""
+    table: list[float] = []
+    while least < most:
+        half = mp.mpf(least) / 16
+        for eighth in range(8):
+            centre = least + (2 * eighth + 1) * half
+            nodes = [half * mp.cos(mp.pi * (2 * i + 1) / 24) for i in range(12)]
+            system = mp.matrix([[u**power for power in range(12)] for u in nodes])
+            first, *others = mp.lu_solve(system, mp.matrix([target(centre + u) for u in nodes]))
+            table += [float(first), float(first - mp.mpf(float(first))), *map(float, others)]
+        least *= 2
+    return table
+
+
+def scaled_error_function(z: Real) -> Real:
+    """exp(z**2) erfc(z); for large z by the asymptotic series, whose least term is about exp(-z**2)."""
+    if z < 16:
+        with mp.workprec(1500):
+            return mp.exp(z * z) * mp.erfc(z)
+    terms = [mp.mpf(1)]
+    for k in range(100):
+        terms.append(-terms[-1] * (2 * k + 1) / (2 * z * z))
+    return mp.fsum(terms) / (z * mp.sqrt(mp.pi))
+
+
+def scaled_bessel(order: int) -> Function:
+    """exp(-x) times the modified Bessel function."""
+    return lambda x: mp.exp(-x) * mp.besseli(order, x)
+
+
+def far_bessel(order: int) -> Function:
+    """sqrt(x) exp(-x) I(x) in w = 1/x, by the asymptotic series, whose least term is about exp(-2x)."""
+
+    def function(w: Real) -> Real:
+        terms = [mp.mpf(1)]
+        for k in range(1, 50):
+            terms.append(-terms[-1] * (4 * order * order - (2 * k - 1) ** 2) * w / (8 * k))
+        return mp.fsum(terms) / mp.sqrt(2 * mp.pi)
+
+    return function
+
+
 def main() -> int:
     """Replace the numbers of each tuple in the two files, or report those that differ."""
     mp.mp.prec = 260
     numbers = {"LOG_TABLE": logarithm_table()[0], "ERF_TABLE": error_function_table()}
+    numbers["ERFCX_TABLE"] = octaves(scaled_error_function, 0.5, 32.0)
+    numbers |= {f"I{n}_TABLE": octaves(scaled_bessel(n), 0.5, 32.0) for n in (0, 1)}
     for target, weight, low, high, variants in polynomials().values():
         for name, count in variants:
             numbers[name], error = fit(target, weight, low, high, count)
             print(f"{name}: 2**{error:.1f}", flush=True)
     wrong = 0
-    for path in (FOLDER / "elementary_coefficients.py", FOLDER / "elementary_tables.py"):
+    for path in (
+        FOLDER / "elementary_coefficients.py",
+        FOLDER / "elementary_tables.py",
+        FOLDER / "elementary_bessel_tables.py",
+    ):
         text = path.read_text()
         for name, values in numbers.items():
             start = text.find(f"\n{name}: Final = (\n")
             if start < 0:
                 continue
             begin, end = text.index("(\n", start) + 2, text.index("\n)", start) + 1
-            width = {"LOG_TABLE": 3, "ERF_TABLE": 4}.get(name, 1)
+            width = {"LOG_TABLE": 3, "ERF_TABLE": 4, "ERFCX_TABLE": 4, "I0_TABLE": 4, "I1_TABLE": 4}.get(name, 1)
             rows = [", ".join(map(repr, values[i : i + width])) for i in range(0, len(values), width)]
             fresh = "".join(f"    {row},\n" for row in rows)
             if text[begin:end] != fresh:

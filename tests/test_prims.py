@@ -486,6 +486,8 @@ def beyond(name, values):
     if name in ("kl_div", "rel_entr"):  # SciPy's quotient overflows where ours is right
         x, y = (abs(float(v)) for v in values)
         return x > 0 and y > 0 and not 1e-290 < x / y < 1e290
+    if name == "betaln":  # SciPy's gamma function overflows where ours is right
+        return any(0 < abs(float(v)) < 1e-300 for v in values)
     return name == "ult" and values[1] < 0
 
 

@@ -13,7 +13,8 @@ Every function is scalar SSA code without fast-math flags, `internal` and `alway
 branches, so LLVM's vectoriser widens them and scalar and vector code give the same bits. float32 instances compute in
 float32 (`elementary_single`), or in double with shorter polynomials, and round once. Results are within 2.5 ulp (most
 within 1) of the true value on the whole range, subnormals included, and special values are those of C99 Annex F and
-NumPy. Exceptions are the functions of the C library (see `elementary_special`) and of SciPy (`elementary_scipy`).
+NumPy. Exceptions are zeros of lgamma and digamma, around which digits are lost, and functions called in SciPy
+(`elementary_scipy`). `tests/accuracy_table.txt` has true values of all that are within.
 Nothing reads or writes memory except constant tables; nothing traps.
 
 Signatures: all take and return the dtype, but isnan, isinf and isfinite return i1, and polygamma takes an i64 order.
@@ -28,8 +29,11 @@ from typing import Final
 
 from pullback.codegen import (
     elementary_basic,
+    elementary_bessel,
     elementary_exponential,
+    elementary_gamma,
     elementary_logarithm,
+    elementary_normal,
     elementary_scipy,
     elementary_special,
     elementary_trigonometric,
@@ -46,6 +50,9 @@ _RECIPES: Final[dict[str, Recipe]] = {
     **elementary_logarithm.RECIPES,
     **elementary_trigonometric.RECIPES,
     **elementary_special.RECIPES,
+    **elementary_gamma.RECIPES,
+    **elementary_normal.RECIPES,
+    **elementary_bessel.RECIPES,
     **elementary_scipy.RECIPES,
 }
 NAMES: Final[frozenset[str]] = frozenset(_RECIPES)
@@ -131,15 +138,34 @@ def _write(function: str) -> tuple[str, Body]:
             type_name = "double" if cold == "large" else "float"
             return elementary_trigonometric.masked_vector(scalar, type_name, int(width[1:])), body
         case ["pb", "zeta", "positive"]:
-            return elementary_special.zeta_positive(), Body(single=False, functions={"pb.pow.f64": None})
+            body = Body(single=False, functions={"pb.zeta.term": None, "pb.zeta.tail": None})
+            return elementary_gamma.zeta_positive(), body
+        case ["pb", "rising"]:
+            fma = "declare double @llvm.fma.f64(double, double, double)"
+            return elementary_gamma.rising(), Body(single=False, declarations={fma})
         case _:
             return _cold(function, *_HELPERS[function])
 
 
 _HELPERS: Final[dict[str, tuple[tuple[str, ...], Builder]]] = {
     "pb.fmod.any": (("double", "double"), lambda body, x, y: body.external("fmod", "double", x, y)),
-    "pb.zeta.any": (("double", "double"), elementary_special.zeta_any),
-    "pb.polygamma.any": (("i64", "double"), elementary_special.polygamma_any),
+    "pb.gamma.any": (("double",), elementary_gamma.gamma_any),
+    "pb.gamma.far": (("double",), elementary_gamma.gamma_far),
+    "pb.lgamma.negative": (("double",), elementary_gamma.lgamma_negative),
+    "pb.lgamma.far": (("double",), elementary_gamma.lgamma_far),
+    "pb.lgamma.pair": (("double",), elementary_gamma.lgamma_pair),
+    "pb.lgamma.near": (("double",), elementary_gamma.lgamma_near),
+    "pb.beta.near": (("double", "double"), elementary_gamma.beta_near),
+    "pb.beta.far": (("double", "double"), elementary_gamma.beta_far),
+    "pb.betaln.far": (("double", "double"), elementary_gamma.betaln_far),
+    "pb.betaln.other": (("double", "double"), elementary_gamma.betaln_other),
+    "pb.beta.other": (("double", "double"), elementary_gamma.beta_other),
+    "pb.digamma.negative": (("double",), elementary_gamma.digamma_negative),
+    "pb.polygamma.higher": (("i64", "double"), elementary_gamma.polygamma_higher),
+    "pb.zeta.any": (("double", "double"), elementary_gamma.zeta_any),
+    "pb.zeta.negative": (("double", "double"), elementary_gamma.zeta_negative),
+    "pb.zeta.term": (("double", "double", "double"), elementary_gamma.zeta_term),
+    "pb.zeta.tail": (("double", "double", "double"), elementary_gamma.zeta_tail),
 }
 
 

@@ -1,10 +1,10 @@
 """Constants and polynomial coefficients of the elementary functions.
 
 Each polynomial is a minimax fit, made with the Remez exchange algorithm in 260-bit arithmetic (mpmath). Coefficients
-were rounded to double from the lowest order up, each time refitting those left, or (EXP, EXP2, LOG) all at once. The
-comment beside a polynomial gives what it approximates and the largest error, times the named weight, that remains; the
-tables named `..._SINGLE` are the short ones for results that are rounded to float32. Coefficients ascend.
-`tests/fit_elementary.py` makes this file anew.
+were rounded to double from the lowest order up, each time refitting those left, or (EXP, EXP2, LOG, RECIPROCAL_GAMMA)
+all at once. The comment beside a polynomial gives what it approximates and the largest error, times the named weight,
+that remains; the tables named `..._SINGLE` are the short ones for results that are rounded to float32. Coefficients
+ascend. `tests/fit_elementary.py` makes this file anew.
 """
 
 from __future__ import annotations
@@ -31,6 +31,16 @@ ATAN_ONE: Final = 0.7853981633974483  # atan(1)
 ATAN_ONE_REST: Final = 3.061616997868383e-17  # atan(1) - ATAN_ONE
 ATAN_THREE_HALVES: Final = 0.982793723247329  # atan(1.5)
 ATAN_THREE_HALVES_REST: Final = 1.3903311031230998e-17  # atan(1.5) - ATAN_THREE_HALVES
+ROOT_HALF: Final = 0.7071067811865476  # sqrt(1/2)
+ROOT_HALF_REST: Final = -4.833646656726457e-17  # sqrt(1/2) - ROOT_HALF
+INVERSE_ROOT_PI_REST: Final = 7.66772980658294e-18  # 1/sqrt(pi) less its double, which leads ERFCX_FAR
+INVERSE_ROOT_TWO_PI_REST: Final = -2.49232720227773e-17  # 1/sqrt(2 pi) less its double, which leads I_FAR_0
+EULER: Final = 0.5772156649015329  # the Euler-Mascheroni constant
+EULER_REST: Final = -4.942915152430645e-18  # the Euler-Mascheroni constant - EULER
+LOG_PI: Final = 1.1447298858494002  # log(pi)
+LOG_PI_REST: Final = 1.0265951162707826e-17  # log(pi) - LOG_PI
+HALF_LOG_TWO_PI: Final = 0.9189385332046728  # log(2 pi)/2
+HALF_LOG_TWO_PI_REST: Final = -3.8782941580672414e-17  # log(2 pi)/2 - HALF_LOG_TWO_PI
 
 # (e**r - 1 - r) / r**2 on |r| <= ln(2)/2; 2**-58.5 with weight 1
 EXP: Final = (
@@ -261,4 +271,90 @@ CBRT: Final = (
     -0.013940968933227483,
     0.005114107144688955,
     -0.0008955317702481094,
+)
+
+# (1/gamma(1 + d) - 1 - euler d) / d**2 on |d| <= 1/2; 2**-57.4 with weight d**2
+RECIPROCAL_GAMMA: Final = (
+    -0.6558780715202539,
+    -0.04200263503409564,
+    0.1665386113822917,
+    -0.04219773455551134,
+    -0.009621971527886292,
+    0.007218943245685134,
+    -0.0011651675916637242,
+    -0.0002152416597951776,
+    0.00012805028015196691,
+    -2.013496986283215e-05,
+    -1.2504786373446954e-06,
+    1.1335445595091377e-06,
+    -2.056909859488667e-07,
+    4.895041130607749e-09,
+    5.120741415261374e-09,
+)
+
+# x (log gamma(x) - Stirling's formula) in 1/x**2, x >= 23.5; 2**-53.6 with weight 1
+STIRLING: Final = (
+    0.08333333333333326,
+    -0.002777777776486589,
+    0.0007936472735778899,
+    -0.0005921647222943807,
+)
+
+# z erfcx(z) in 1/z**2, z >= 32; 2**-54.8 with weight 1
+ERFCX_FAR: Final = (
+    0.5641895835477563,
+    -0.2820947917727152,
+    0.4231421768034781,
+    -1.0578226330675475,
+    3.6628637353468303,
+)
+
+# (I0(x) - 1)/x**2 in z = x**2, 0 <= x <= 1/2; 2**-72.9 with weight 1
+I0_NEAR: Final = (
+    0.25,
+    0.015625,
+    0.00043402777777777835,
+    6.781684027754349e-06,
+    6.781684062383574e-08,
+    4.709479118595348e-10,
+    2.41044278971033e-12,
+)
+
+# (I1(x)/x - 1/2)/x**2 in z = x**2, 0 <= x <= 1/2; 2**-70.1 with weight 1
+I1_NEAR: Final = (
+    0.0625,
+    0.0026041666666666665,
+    5.4253472222230446e-05,
+    6.781684026257094e-07,
+    5.651404586732386e-09,
+    3.363475853717489e-11,
+    1.5658884379542014e-13,
+)
+
+# sqrt(x) exp(-x) I0(x) in 1/x, x >= 32; 2**-55.2 with weight 1
+I_FAR_0: Final = (
+    0.3989422804014327,
+    0.04986778505005026,
+    0.02805062920028743,
+    0.02921936943939561,
+    0.04474809139233914,
+    0.09006257281073067,
+    0.25752963202701995,
+    -0.22279734013894623,
+    17.689073101973563,
+    -93.53655872051387,
+)
+
+# sqrt(x) exp(-x) I1(x) in 1/x, x >= 32; 2**-55.1 with weight 1
+I_FAR_1: Final = (
+    0.3989422804014327,
+    -0.14960335515066694,
+    -0.046751048373463,
+    -0.040907204064868,
+    -0.0575196459263757,
+    -0.11130027280027073,
+    -0.23909683050546762,
+    -1.7819676728580556,
+    14.42481195951664,
+    -138.82217911913847,
 )

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass
 
 from pullback.codegen import elementary_coefficients as c
+from pullback.codegen.elementary_pairs import Pair, fast_sum
 from pullback.codegen.elementary_text import Body, Recipes, Value, chosen, recipe
 
 RECIPES: Recipes = {}
@@ -61,16 +62,25 @@ def two_scales(body: Body, bits: Value) -> tuple[Value, Value]:
 def exponential(body: Body, x: Value, rest: Value | None = None) -> Value:
     """e**(x + rest); NaN gives NaN, and huge arguments give 0 and inf. `rest` must be below an ulp of x."""
     if rest is None:
-        reduced = reduce_exponent(body, _bounded(body, x, 200.0 if body.single else 750.0))
+        reduced = reduce_exponent(body, bounded(body, x, 200.0 if body.single else 750.0))
         return _product(body, _less_one(body, reduced.r), reduced.bits)
     reduced = reduce_exponent(body, x, rest)
     return _scaled(body, x, _less_one(body, reduced.r), reduced.bits)
 
 
-def _bounded(body: Body, x: Value, bound: float) -> Value:
+def exponential_parts(body: Body, x: Value, rest: Value) -> tuple[Pair, Value]:
+    """e**(x + rest) as high + low, to about 2**-60, and n in the low bits of an integer: to be taken times 2**n."""
+    reduced = reduce_exponent(body, bounded(body, x, 1400.0), rest)
+    r = reduced.r
+    high = r + 1.0
+    low = ((1.0 - high) + r) + (reduced.rest + r * r * body.estrin(r, c.EXP))
+    return fast_sum(high, low), reduced.bits
+
+
+def bounded(body: Body, x: Value, bound: float) -> Value:
     """x between two bounds, where the results are 0 and inf; NaN passes."""
-    bounded = body.select(x.greater(bound), bound, x)
-    return body.select(bounded.less(-bound), -bound, bounded)
+    below = body.select(x.greater(bound), bound, x)
+    return body.select(below.less(-bound), -bound, below)
 
 
 def _less_one(body: Body, r: Value) -> Value:
@@ -111,14 +121,6 @@ def _exp2(body: Body, x: Value) -> Value:
     first, *others = chosen(body, c.EXP2, c.EXP2_SINGLE)
     t = body.estrin(r * r, [r * first, *body.pairs(r, others)])
     return _scaled(body, x, t, body.bits(shifted))
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """An unevaluated sum."""
-
-    high: Value
-    low: Value
 
 
 def _expm1_parts(body: Body, reduced: Reduced, scale: Value, minus_one: Value) -> Pair:

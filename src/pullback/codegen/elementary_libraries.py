@@ -14,11 +14,10 @@ import sys
 
 # The functions of scipy.special.cython_special that generated code may call, all of doubles, with how many they take.
 POINTERS = {
-    "psi": 1, "erfinv": 1, "erfcinv": 1, "erfcx": 1, "dawsn": 1, "ndtr": 1, "ndtri": 1, "log_ndtr": 1, "beta": 2,
-    "betaln": 2, "binom": 2, "poch": 2, "gammainc": 2, "gammaincc": 2, "betainc": 3, "zetac": 1, "i0": 1, "i1": 1,
-    "i0e": 1, "i1e": 1, "j0": 1, "j1": 1, "y0": 1, "y1": 1, "k0": 1, "k1": 1, "jv": 2, "yv": 2, "iv": 2, "ive": 2,
-    "kv": 2, "kve": 2, "expn": 2, "exp1": 1, "expi": 1, "ellipk": 1, "ellipkm1": 1, "ellipe": 1, "hyp2f1": 4,
-    "hyp1f1": 3, "spence": 1,
+    "psi": 1, "erfinv": 1, "erfcinv": 1, "dawsn": 1, "ndtri": 1, "beta": 2, "betaln": 2, "binom": 2, "poch": 2,
+    "gammainc": 2, "gammaincc": 2, "betainc": 3, "zetac": 1, "j0": 1, "j1": 1, "y0": 1, "y1": 1, "k0": 1, "k1": 1,
+    "jv": 2, "yv": 2, "iv": 2, "ive": 2, "kv": 2, "kve": 2, "expn": 2, "exp1": 1, "expi": 1, "ellipk": 1,
+    "ellipkm1": 1, "ellipe": 1, "hyp2f1": 4, "hyp1f1": 3, "spence": 1,
 }  # fmt: skip
 # What LLVM itself may call: for fma, rounding and the like where the processor has no such instruction.
 RUNTIME = ("fma", "fmaf", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "rint", "rintf", "fmod", "fmodf")

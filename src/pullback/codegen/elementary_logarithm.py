@@ -18,7 +18,8 @@ import math
 from dataclasses import dataclass, replace
 
 from pullback.codegen import elementary_coefficients as c
-from pullback.codegen.elementary_exponential import Pair, exponential
+from pullback.codegen.elementary_exponential import exponential
+from pullback.codegen.elementary_pairs import Pair, constant_pair, fast_sum
 from pullback.codegen.elementary_tables import LOG_OFFSET, LOG_TABLE
 from pullback.codegen.elementary_text import Body, Recipes, Value, chosen, recipe
 
@@ -102,25 +103,16 @@ def _scaled_logarithm(body: Body, x: Value, factor: Pair, unit: Pair) -> Value:
     return total.high + (total.low + body.fma(parts.k, unit.low, product_low))
 
 
-def fast_sum(high: Value, low: Value) -> Pair:
-    """The sum and its rounding error, exact where |high| >= |low| or high is 0."""
-    total = high + low
-    return Pair(total, (high - total) + low)
-
-
-def _pair(body: Body, high: float, low: float) -> Pair:
-    return Pair(body.constant("double", high), body.constant("double", low))
-
-
 @recipe(RECIPES, "log2")
 def _log2(body: Body, x: Value) -> Value:
-    factor = _pair(body, c.LOG2_E, c.LOG2_E_REST)
-    return finish(body, x, _scaled_logarithm(body, x, factor, _pair(body, 1.0, 0.0)))
+    factor = constant_pair(body, c.LOG2_E, c.LOG2_E_REST)
+    return finish(body, x, _scaled_logarithm(body, x, factor, constant_pair(body, 1.0, 0.0)))
 
 
 @recipe(RECIPES, "log10")
 def _log10(body: Body, x: Value) -> Value:
-    factor, unit = _pair(body, c.LOG10_E, c.LOG10_E_REST), _pair(body, c.LOG10_2_SHORT, c.LOG10_2_SHORT_REST)
+    factor = constant_pair(body, c.LOG10_E, c.LOG10_E_REST)
+    unit = constant_pair(body, c.LOG10_2_SHORT, c.LOG10_2_SHORT_REST)
     return finish(body, x, _scaled_logarithm(body, x, factor, unit))
 
 

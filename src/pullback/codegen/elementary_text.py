@@ -22,6 +22,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+PAIR = "{ double, double }"
 _SUFFIX = {"double": "f64", "float": "f32", "i64": "i64", "i128": "i128", "i32": "i32"}
 _FLOATS = frozenset({"double", "float"})
 
@@ -223,6 +224,15 @@ class Body:
         self.declarations.add(f"declare {result} @{symbol}({kinds}) nounwind willreturn memory(none)")
         texts = ", ".join(f"{a.type} {a.text}" for a in arguments)
         return self.emit(result, f"call {result} @{symbol}({texts})")
+
+    def pack(self, high: Value, low: Value) -> Value:
+        """Two doubles as one value, which a function may return; `unpack` takes them apart."""
+        first = self.emit(PAIR, f"insertvalue {PAIR} poison, double {high.text}, 0")
+        return self.emit(PAIR, f"insertvalue {PAIR} {first.text}, double {low.text}, 1")
+
+    def unpack(self, pair: Value) -> tuple[Value, Value]:
+        high, low = (self.emit("double", f"extractvalue {PAIR} {pair.text}, {i}") for i in (0, 1))
+        return high, low
 
     def otherwise_call(self, usual: Value, fast: Value, symbol: str, *arguments: Value, attributes: str = "") -> Value:
         """Return `fast` where `usual` holds, and else the result of the cold function `symbol`, in a branch of its own.

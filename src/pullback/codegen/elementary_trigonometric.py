@@ -49,6 +49,14 @@ def reduce_small(body: Body, x: Value, shift: float, half_pi: tuple[float, float
     return Angle(body.bits(shifted), r, rest)
 
 
+def half_turns(body: Body, x: Value) -> Angle:
+    """The angle pi x, for |x| below 2**50: to the nearest quarter turn all is exact."""
+    shifted = (x + x) + SHIFT
+    part = body.fma(shifted - SHIFT, -0.5, x)
+    r = part * math.pi
+    return Angle(body.bits(shifted), r, body.fma(part, 2 * c.HALF_PI_2, body.fma(part, math.pi, -r)))
+
+
 def _window(body: Body, position: Value) -> list[Value]:
     """The 192 bits of the padded digits of 2/pi from a bit position on, most significant word first."""
     word, shift = position >> 6, position & 63
