@@ -476,3 +476,57 @@ def test_steps_by_slices_and_their_reverse_run_over_blocks():
         assert np.sum(slope * v) == pytest.approx((smoothed(u + 1e-6 * v, 3) - smoothed(u - 1e-6 * v, 3)) / 2e-6)
         second, _ = on_all(lambda u, v=v: pb.hvp(lambda x: parallel(x, 3), (u,), (v,)), (u,))
         np.testing.assert_allclose(second, 0.5 * (pb.grad(smoothed)(u + v, 3) - pb.grad(smoothed)(u - v, 3)), rtol=1e-9)
+
+
+def squared(a, b):
+    return a * a - b
+
+
+def filled(a, b):
+    out = np.full(len(a), 3, dtype=a.dtype)
+    out[1:] += b[1:]
+    return out
+
+
+def where_less(a, b):
+    return a < b
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"), [(squared, "float64"), (filled, "float32"), (where_less, "int8"), (squared, "int8")]
+)
+def test_large_results_are_stored_past_the_caches(function, dtype):
+    """Blocks that begin anywhere in a line, of lengths that are no multiple of one; every element, and none beside."""
+    count = 40_000_003 // np.dtype(dtype).itemsize
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, count + 3).astype(dtype) for _ in range(2))
+    parallel = pb.jit(function, parallel=True)
+    for first, last in ((0, count + 3), (1, count)):
+        np.testing.assert_array_equal(parallel(a[first:last], b[first:last]), function(a[first:last], b[first:last]))
+
+
+def test_large_gradients_are_stored_past_the_caches():
+    def total(a, b):
+        return np.sum(np.sin(a) * b)
+
+    rng = np.random.default_rng(1)
+    a, b = rng.random(5_000_001), rng.random(5_000_001)
+    found = pb.grad(pb.jit(total, parallel=True), argnums=(0, 1))(a, b)
+    np.testing.assert_allclose(found[0], np.cos(a) * b, rtol=1e-14)
+    np.testing.assert_allclose(found[1], np.sin(a), rtol=1e-14)
+
+
+def test_large_results_in_place():
+    """What is read as well keeps its place: nothing of it is streamed before it is read."""
+
+    def moved(a, out):
+        out[:] = a + out
+        a[1:] = a[:-1] * 2.0
+
+    pb_moved = pb.jit(moved, parallel=True)
+    a, out = np.arange(5_000_001.0), np.ones(5_000_001)
+    b, other = a.copy(), out.copy()
+    pb_moved(a, out)
+    moved(b, other)
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(out, other)

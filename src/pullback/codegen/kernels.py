@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pullback.codegen import abi
+from pullback.codegen import abi, streaming
 from pullback.codegen.arrays import fresh
 from pullback.codegen.costs import STRIP
 from pullback.codegen.kernel_functions import called
@@ -96,6 +96,7 @@ class Kernel:
     replacing: set[int] = field(default_factory=set)  # outputs that replace what stood there ("set")
     totals: list[Total] = field(default_factory=list)
     rounds: tuple[int, ...] = ()  # per output: which of several loops over a row writes it (empty: one loop)
+    shared: bool = False  # one of the blocks of a large map
     cost: int = 1
 
     @property
@@ -182,7 +183,7 @@ def _plan(w: FunctionWriter, op: Op) -> Kernel:
             view = aligned(next(targets))
             kernel.replacing.update([number] if kind == "set" else [])
         kernel.writes.setdefault(view, []).append(number)
-    kernel.rounds = rounds
+    kernel.rounds, kernel.shared = rounds, bool(op.attrs.get("shared"))
     kernel.cost = (w.costs.block(block) + len(kernel.views)) * (1 + max(rounds, default=0))
     space.collapse(w, kernel.views)
     _sum_rows(kernel)
@@ -286,6 +287,10 @@ def _row(
     if any(t.compensated(w) for t in totals):
         length = _BLOCK if vector else _STRIDED_BLOCK if chains else _SHORT_BLOCK
     length = min(length, _MOVED) if apart else length
+    streams = kernel.shared and fast and vector and len(parts) == kernel.space.rank == 1
+    past = streaming.targets(kernel) if streams else []
+    large = streaming.is_large(w, kernel, past) if past else ""
+    length = min(length, streaming.STREAMED) if past else length
     fixed = {
         view: w.load(view.dtype, bases[view], ELEMENT + marks.get(view, ""))
         for view in dict.fromkeys(v for v in kernel.inputs if isinstance(v, View))
@@ -297,11 +302,18 @@ def _row(
         if apart:
             return _moved(w, part, bases, fixed, start, end)
 
-        def element(index: str, partials: list[str]) -> list[str]:
-            places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in part.views if v not in fixed}
+        def at(places: dict[View, str], partials: list[str]) -> list[str]:
             values = _values(w, part, places, fixed, marks)
             _write(w, part, values, places, marks)
             return [t.accumulate(w, p, values[t.output]) for t, p in zip(part.totals, partials, strict=True)]
+
+        if past:
+            moving = {v: bases[v] for v in part.views if v not in fixed}
+            return streaming.streamed(w, part, past, large, moving, start, end, at, _trips(part))
+
+        def element(index: str, partials: list[str]) -> list[str]:
+            places = {v: _place(w, kernel.space, v, bases[v], index, fast) for v in part.views if v not in fixed}
+            return at(places, partials)
 
         single, nothing = [abi.LLVM[t.dtype] for t in part.totals], [constant(0, t.dtype) for t in part.totals]
         few = written_out(start, end, nothing, element, kernel.cost)
@@ -325,6 +337,8 @@ def _row(
     for total, value in zip(rows, _results(w, rows, final[len(state) :]), strict=True):
         assert total.target is not None
         _increase(w, total.target, bases[total.target], value, marks.get(total.target, ""))
+    if past:
+        streaming.settle(w)
     return final[: len(state)]
 
 

@@ -46,6 +46,7 @@ from pullback.codegen.runtime_text import (
     reserve,
     stack_switch,
 )  # fmt: skip
+from pullback.codegen.streaming import STREAM
 from pullback.codegen.support_stacks import advise, relax
 from pullback.runtime import symbols, threads
 
@@ -60,6 +61,7 @@ _TEXTS = {
     "pb.loop.stop": STOP,
     "pb.fork": FORK,
     "pb.hold": HOLD,
+    "pb.stream": STREAM,
     "pb.link": LINK,
     "pb.alloc": allocator("pb.alloc", "false"),
     "pb.alloc_zeroed": allocator("pb.alloc_zeroed", "true"),
@@ -102,6 +104,7 @@ SIGNATURES = {
     "pb.hold": "declare void @pb.hold(ptr) nounwind",
     "pb.parallel": "declare i32 @pb.parallel(ptr, ptr, ptr, i64, i1) nounwind",
     "pb.fork": "declare void @pb.fork(i32) nounwind",
+    "pb.stream": "declare void @pb.stream(ptr, ptr, i64) nounwind",
     "pb.lock_lists": "declare i1 @pb.lock_lists() nounwind",
     "pb.unlock_lists": "declare void @pb.unlock_lists(i1) nounwind",
     "pb.threads": "@pb.threads = external global i64",

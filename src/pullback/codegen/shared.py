@@ -32,7 +32,7 @@ _GROUPS = {
     **dict.fromkeys(("pb.ipow.i32", "pb.ipow.i64", "pb.pow_overflows.i32", "pb.pow_overflows.i64"), "powers"),
     **{f"pb.{kind}_{what}": "growth" for kind in memory.KINDS for what in ("reserve", "grow")},
     **dict.fromkeys(("pb.table_grow", "pb.records", "pb.free_owners"), "growth"),
-    "pb.parallel": "pool",
+    **dict.fromkeys(("pb.parallel", "pb.stream"), "pool"),
 }
 _PLAIN = frozenset({"memory", *_GROUPS.values()})
 _INTERNAL = re.compile(r"define internal (?P<rest>[^@\n]*@(?P<name>[\w.]+)\()")

@@ -213,7 +213,7 @@ class _Plan:
         operands = [rows, *sizes[1:], *(views.get(v, v) for v in whole.operands[self.rank :])]
         results = [Value(v.type, v.name) for v in whole.results]
         body = clone_block(whole.blocks[0], {})
-        inner.block.ops.append(Op(whole.prim, operands, results, dict(whole.attrs), [body], self.op.span))
+        inner.block.ops.append(Op(whole.prim, operands, results, {**whole.attrs, "shared": True}, [body], self.op.span))
         for part, found in zip(parts, results, strict=True):
             inner.op("array_swap", part, at, found)
         e.append(get("for"), [count], attrs={THREADS: True}, blocks=[inner.block], types=[])
