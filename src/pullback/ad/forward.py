@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.ad.elementwise import push_elementwise
+from pullback.ad.given_rows import settle
 from pullback.ad.keys import answer
 from pullback.ad.primal import Derivations, Mask, keep_apart, prepare_copy, slot_attrs, slot_place
 from pullback.ad.scalars import Wild, push_scalar
@@ -82,6 +83,8 @@ class Forward:
         )  # fmt: skip
         answer(body, self.activity.varied)
         self.tangents: dict[Value, Value] = {}
+        self.params = list(body.params)
+        self.settled: list[Value] = []  # tables of which every row has its tangent from the start
         self.measured = only_measured(body) if tables else frozenset()
         self.wild = Wild(body, self.active, given=not tame)
 
@@ -132,6 +135,8 @@ class Forward:
         old, block.ops = block.ops, []
         e = Emitter(block)
         self.track(e, fresh)
+        if block is self.body:
+            self.given(e, fresh)
         for op in old:
             e.span = op.span
             rule = getattr(self, f"op_{op.name}", None)
@@ -156,6 +161,12 @@ class Forward:
             if isinstance(value.type, ArrayRef) and self.active(value) and value not in self.tangents:
                 if self.aliases.written(value) or self.aliases.identity(value):
                     self.tangents[value] = self.needed(e, value)
+
+    def given(self, e: Emitter, fresh: Sequence[Value]) -> None:
+        """Tangents of what the tables hold that the function is given, where they begin here."""
+        tables = [v for v in fresh if isinstance(v.type, Table) and v in self.tangents]
+        self.settled = [table for table in tables if self.aliases.followed(table)]
+        settle(e, self.settled, self.params, self.tangents, self.types)
 
     def set(self, value: Value, tangent: Value | None, wild: bool = False) -> None:
         if tangent is not None and self.active(value):
@@ -342,14 +353,16 @@ class Forward:
     def op_table_get(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         twin, row = self.active_cell(op), op.operands[1]
-        if twin is None or not self.active(op.result):
+        if twin is None or not self.active(op.result) or op.result in self.measured:
             return
         attrs = self.cell(op) | {"type": self.shadow_type(op.result)}
         if isinstance(op.result.type, Scalar):
             self.set(op.result, e("table_get", twin, row, **attrs), self.wild.memory)
         else:
-            written = self.aliases.written(op.result) and op.result not in self.measured
-            self.set(op.result, sought(e, op.result, twin, row, attrs, written=written))
+            written = self.aliases.written(op.result)
+            self.set(op.result, sought(
+                e, op.result, twin, row, attrs, written=written, settled=op.operands[0] in self.settled
+            ))
 
     def op_table_set(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

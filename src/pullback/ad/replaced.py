@@ -32,15 +32,17 @@ class First:
     shadows: Value
 
 
-def remember(e: Emitter, table: Value, twin: Value, types: ShadowTypes, aliases: Aliases) -> list[First]:
-    """Give each array in a column that is rewritten a shadow of zeros, and remember it."""
+def remember(
+    e: Emitter, table: Value, twin: Value, types: ShadowTypes, aliases: Aliases, settled: bool
+) -> list[First]:  # fmt: skip
+    """Give each array in a column that is rewritten a shadow of zeros, and remember it; `settled`: it has one."""
     found: list[First] = []
     for column in types.columns(table.type):
         held = types.column_type(table, column)
         if isinstance(held, ArrayRef) and is_float(held) and _rewritten(aliases, table, column):
             rows = e("table_length", table)
             first = First(types.column(table, column), rows, e("buffer", rows, element=held))
-            _fill(e, table, column, twin, first, held)
+            _fill(e, table, column, twin, first, held, settled)
             found.append(first)
     return found
 
@@ -51,12 +53,17 @@ def _rewritten(aliases: Aliases, table: Value, column: int) -> bool:
     return (table, column) in writes or (table.type.name, column) in writes
 
 
-def _fill(e: Emitter, table: Value, column: int, twin: Value, first: First, held: ArrayRef) -> None:
+def _fill(
+    e: Emitter, table: Value, column: int, twin: Value, first: First, held: ArrayRef, settled: bool
+) -> None:  # fmt: skip
     body = Emitter(Block([Value(I64, "r")]), e.span)
     row = body.block.params[0]
-    array = body("table_get", table, row, column=column, type=held)
-    shadow = coerce(body, zero_array(body, held, array_sizes(body, array)), held)
-    body.op("table_set", twin, row, shadow, column=first.column)
+    if settled:
+        shadow = body("table_get", twin, row, column=first.column, type=held)
+    else:
+        array = body("table_get", table, row, column=column, type=held)
+        shadow = coerce(body, zero_array(body, held, array_sizes(body, array)), held)
+        body.op("table_set", twin, row, shadow, column=first.column)
     body.op("buffer_put", first.shadows, row, shadow)
     e.append(get("for"), [first.rows], blocks=[body.block], types=[])
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pullback.ad.checkpoints import is_checkpointed, keep, refusal
+from pullback.ad.given_rows import settle
 from pullback.ad.primal import Call, Mask, Primal, Rerun, slot_attrs, slot_place
 from pullback.ad.replaced import remember
 from pullback.ad.shadows import coerce, make_record, zero_array
@@ -49,12 +50,15 @@ class _Sweep:
         self.primal = primal
         self.types = primal.types
         self.measured = only_measured(primal.body)
+        self.settled: list[Value] = []  # tables of which every row has its shadow from the start
 
     def block(self, block: Block) -> None:
         old, block.ops = block.ops, []
         e = Emitter(block)
         for param in block.params:
             self.value(e, param)
+        if block is self.primal.body:
+            self.given(e)
         for new in block.ops:
             self.primal.enter(new, block)
         for op in old:
@@ -79,9 +83,7 @@ class _Sweep:
                 primal.mirrors[value] = self.array_mirror(e, value)
         elif primal.mirrored(value) and value not in primal.mirrors:
             if isinstance(value.type, Table):
-                twin = primal.mirrors[value] = make_twin(e, value, self.types)
-                if primal.mask is None:
-                    primal.firsts[value] = remember(e, value, twin, self.types, primal.aliases)
+                primal.mirrors[value] = make_twin(e, value, self.types)
                 return
             if not isinstance(value.type, Box):
                 raise InternalError(f"no shadow of {value!r}")
@@ -89,6 +91,18 @@ class _Sweep:
             assert shadow is not None
             callee = primal.derivations.zeros(value.type.name)
             primal.mirrors[value] = e.append(get("call"), [value], attrs={"callee": callee}, types=[shadow]).result
+
+    def given(self, e: Emitter) -> None:
+        """Shadows of what the tables hold that the function is given, where they begin here."""
+        primal = self.primal
+        if primal.mask is not None:
+            return
+        tables = [v for v in primal.body.params if isinstance(v.type, Table) and v in primal.mirrors]
+        self.settled = [table for table in tables if primal.aliases.followed(table)]
+        settle(e, self.settled, primal.body.params, primal.mirrors, self.types)
+        for table in tables:
+            known, twin = table in self.settled, primal.mirrors[table]
+            primal.firsts[table] = remember(e, table, twin, self.types, primal.aliases, known)
 
     def array_mirror(self, e: Emitter, value: Value) -> Value:
         """The shadow of an array that is followed: zeros, or the same view of its base's shadow."""
@@ -233,7 +247,9 @@ class _Sweep:
         if not isinstance(op.result.type, Scalar) and primal.mirrored(op.result):
             attrs = primal.cell_attrs(op) | {"type": self.mirror_type(op.result)}
             written = primal.aliases.identity(op.result) and op.result not in self.measured
-            primal.mirrors[op.result] = sought(e, op.result, primal.mirrors[table], row, attrs, written=written)
+            primal.mirrors[op.result] = sought(
+                e, op.result, primal.mirrors[table], row, attrs, written=written, settled=table in self.settled
+            )
 
     def op_table_set(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)

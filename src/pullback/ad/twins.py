@@ -21,8 +21,13 @@ from pullback.ir.node import Block, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Table
 
-__all__ = ["Item", "active_cells", "make_twin", "only_measured", "sought", "stored_outputs", "with_cells"]
+__all__ = [
+    "COMPARED", "Item", "active_cells", "is_null", "make_twin", "only_measured", "sought", "stored_outputs",
+    "with_cells",
+]  # fmt: skip
 
+COMPARED = 256  # given rows whose arrays are compared with each other: their number squared is what it takes
+_MEASURES = ("array_size", "array_overlap", "array_same")
 Item = Value | tuple[Value, int]  # a value, or a column of a table
 _UNKNOWN = "cannot differentiate: an array that an object held before is changed in place"
 
@@ -33,16 +38,19 @@ def make_twin(e: Emitter, table: Value, types: ShadowTypes) -> Value:
 
 
 def sought(
-    e: Emitter, value: Value, twin: Value, row: Value, attrs: Mapping[str, object], *, written: bool
-) -> Value:
-    """The shadow of what was found in a table; `written`: it may be overwritten."""
+    e: Emitter, value: Value, twin: Value, row: Value, attrs: Mapping[str, object], *, written: bool,
+    settled: bool = False,
+) -> Value:  # fmt: skip
+    """The shadow of what was found in a table.  `written`: it may be overwritten; `settled`: see `given_rows`."""
     if not isinstance(value.type, ArrayRef):
         title = "the derivative of a function that finds such a closure in an object is not supported"
         raise CompileError(Diagnostic(title, e.span, f"this is a {value.type}"))
     found = e("table_get", twin, row, **attrs)
-    none = _is_null(e, found, value, twin, attrs)
+    none = is_null(e, found, value, twin, attrs)
+    if written or settled:
+        unknown = none if written else e("and_", none, e("lt", row, e.integer(COMPARED)))
+        e.op("check", e("not_", unknown), exception="ValueError", message=_UNKNOWN)
     if written:
-        e.op("check", e("not_", none), exception="ValueError", message=_UNKNOWN)
         return found
     make, keep = Emitter(Block(), e.span), Block(results=[found])
     made = coerce(make, zero_array(make, value.type, array_sizes(make, value)), found.type)
@@ -52,7 +60,7 @@ def sought(
     return e.append(get("if"), [none], blocks=[make.block, keep], types=[found.type]).result
 
 
-def _is_null(e: Emitter, found: Value, value: Value, twin: Value, attrs: Mapping[str, object]) -> Value:
+def is_null(e: Emitter, found: Value, value: Value, twin: Value, attrs: Mapping[str, object]) -> Value:
     """A bool: is what a twin holds not the shadow of the value."""
     none = e.boolean(False)
     assert isinstance(value.type, ArrayRef)
@@ -66,10 +74,10 @@ def _is_null(e: Emitter, found: Value, value: Value, twin: Value, attrs: Mapping
 
 
 def only_measured(body: Block) -> frozenset[Value]:
-    """The arrays found in tables of which nothing but their sizes is asked."""
+    """The arrays found in tables of which nothing but their sizes, and where they lie, is asked."""
     found = {op.result for op in body.walk() if op.name == "table_get" and isinstance(op.result.type, ArrayRef)}
     if found:
-        found -= {v for op in body.walk() if op.name != "array_size" for v in op.operands}
+        found -= {v for op in body.walk() if op.name not in _MEASURES for v in op.operands}
         found -= {v for block in (body, *(b for op in body.walk() for b in op.blocks)) for v in block.results}
     return frozenset(found)
 

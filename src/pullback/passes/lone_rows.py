@@ -145,9 +145,14 @@ class LoneRows:
             several = len({op.operands[0] for op in makers}) > 1
             many = found.merged and any(self.constants[op.operands[1]] > 1 for op in makers)
             found.bad = found.bad or several or many or not all(row in reached for row in found.rows)
-        for op in merging:
-            if op.name == "for":
-                self._spoil(op.blocks[0].params[0])  # the counter is no row
+        counters = {op.blocks[0].params[0] for op in merging if op.name == "for"}
+        for counter in counters:
+            self._spoil(counter)  # it is no row
+        # Where derivatives begin and end they go through all rows of a table.
+        passed = {op.operands[0] for op in function.body.walk() if op.name in _ACCESS and op.operands[1] in counters}
+        for row, made in self.made.items():
+            if made.operands[0] in passed:
+                self._spoil(row)
 
     def _spoil(self, value: Value) -> None:
         """The number is used for something else."""

@@ -37,6 +37,7 @@ def run(function: Function, program: Program) -> None:
             memory = memory or Memory(function, program)
             for earlier in ops[: ops.index(later)]:
                 if _share(earlier, later, block, memory):
+                    memory = None  # the later op may write now what the earlier one made
                     break
 
 
