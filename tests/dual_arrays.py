@@ -215,7 +215,7 @@ def new_array(values: Any, dtype: Any = None) -> Any:
     found: list[Any] = []
 
     def gather(value: Any) -> None:
-        if isinstance(value, (tuple, list)):
+        if isinstance(value, (tuple, list, range)):
             for item in value:
                 gather(item)
         else:

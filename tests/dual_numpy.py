@@ -231,6 +231,7 @@ def _search(function: Callable[..., Any]) -> Callable[..., Any]:
 def _product_of(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def call(left: Any, right: Any) -> Any:
         model = function(bases(left), bases(right))
+        left, right = (new_array(v) if isinstance(v, (list, tuple, range)) else v for v in (left, right))
         if not is_array(left) or not is_array(right):
             return left * right
         if not left.shape[-1]:

@@ -33,6 +33,7 @@ import numpy as np
 import adapter
 import oracle
 from compare import assert_same
+from duals import rounded
 from language_arrays import COLUMNS, ROWS
 from language_scope import FEATURES
 from language_writer import Writer
@@ -158,7 +159,8 @@ class Check:
         count = sum(oracle.leaf_count(argument) for argument in self.sample.arguments)
         direction = [1.0 - 0.375 * (position % 4) for position in range(count)]
         try:
-            expected, *others = (self.duals(given, mode, direction) for given in [self.sample.arguments, *self.moved])
+            expected = self.duals(self.sample.arguments, mode, direction)
+            others = [self.shaken(self.moved[side], mode, direction, units) for side, units in enumerate((1, -1))]
         except (OverflowError, ZeroDivisionError):  # a derivative that only the oracle's checked arithmetic refuses
             return None
         argnums = self.sample.argnums
@@ -169,6 +171,10 @@ class Check:
         if not close(actual, expected, others, self.single):
             return f"wrong {mode} in {engine}: {list(map(float, actual))} for {expected}"
         return None
+
+    def shaken(self, moved: tuple[Any, ...], mode: str, direction: list[float], units: int) -> list[float]:
+        with rounded(units * float(np.finfo(np.float32 if self.single else np.float64).eps)):
+            return self.duals(moved, mode, direction)
 
     def duals(self, arguments: tuple[Any, ...], mode: str, direction: list[float]) -> list[float]:
         if len(mode) == 1:
