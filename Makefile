@@ -10,7 +10,7 @@ PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python
 	$$name -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' >/dev/null 2>&1 \
 	&& echo $$name && break; done)
 
-.PHONY: help setup demo test test-all bench bench-all lint clean
+.PHONY: help setup demo test suite test-all bench bench-all lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -33,11 +33,14 @@ lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
 
-test: lint  ## lint, types and the test suite
-	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+test: setup  ## lint, types and the test suite, side by side
+	$(MAKE) --no-print-directory -j 2 lint suite
+
+suite: setup
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 test-all: lint  ## the test suite with its slow part
-	$(BIN)/python -m pytest -q -n $(JOBS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
 bench: setup  ## compiled gradients against hand-written C (wants gcc)
 	$(BIN)/python benchmarks/run.py

@@ -18,6 +18,7 @@ import oracle
 import programs
 from compare import assert_gradient, assert_same, failure
 from programs import Program
+from surface_turn import in_turn
 
 PROGRAMS = {program.name: program for program in programs.load()}
 DIFFERENTIABLE = [name for name, program in PROGRAMS.items() if program.argnums]
@@ -136,7 +137,7 @@ def test_gradient(name: str, engine: str) -> None:
 
 @engines_second
 @pytest.mark.parametrize("mode", adapter.SECOND_ORDER)
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", in_turn(SMOOTH, 2))
 def test_second_derivative(name: str, mode: str, engine: str) -> None:
     program = PROGRAMS[name]
     for arguments, direction, expected in hessian_products(name):
