@@ -284,9 +284,49 @@ def test_arrays_of_lists_of_complex_numbers_and_rows():
     np.testing.assert_allclose(pb.hessian(_size_of_a_list)(x), second, rtol=1e-12)
 
 
+ONE_OF_TWO: list[Program] = [
+    lambda y: (np.asarray(y), np.array(y), np.array(y, ndmin=2), np.median(y), np.average(y, weights=np.arange(4))),
+    lambda y: (np.cov(y), np.corrcoef(y, y[::-1]), np.gradient(y), np.interp(1.5, np.arange(4), y), np.trapezoid(y)),
+    lambda y: (np.sort(y), np.unique(y), np.maximum(y, 0.5), np.clip(y, -0.5, 1), np.partition(y, 1)[1], np.exp(y)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(ONE_OF_TWO)))
+def test_values_that_are_complex_or_real(number: int) -> None:
+    """The run tells which: of real ones the results are real."""
+    program = ONE_OF_TWO[number]
+    f = pb.api.from_source("def make(g):\n    def f(z, flag):\n        return g(z if flag else z.real)\n    return f\n",
+                           "make")(program)  # fmt: skip
+    z = drawn("complex128")[:, :2].ravel()
+    for flag in (True, False):
+        close(pb.jit(f)(z, flag), f(z, flag), "complex128")
+
+
+def numbers_listed(z: Any) -> Any:
+    xs = []
+    for v in z[0]:
+        xs.append(v * 2)
+    return np.sum(xs), np.sort(xs), np.median(xs), np.maximum(xs, 1), np.average(xs, weights=xs), z.tolist()[0][1]
+
+
+def changed_in_place(z: Any) -> Any:
+    row = z.reshape(-1)
+    row[::2].sort()
+    z[1].sort()
+    return z, row
+
+
+@pytest.mark.parametrize("program", [numbers_listed, changed_in_place])
+def test_lists_of_numbers_and_sorts_through_views(program: Program) -> None:
+    for name in NAMES:
+        given, own = drawn(name), drawn(name)
+        close(pb.jit(program)(given), program(own), name)
+        np.testing.assert_array_equal(given, own)
+
+
 def _refusals():
     z = np.arange(3) + 1j
-    yield lambda: pb.jit(lambda z: np.var(z, dtype=np.float32))(z), "in a real dtype"
+    yield lambda: pb.jit(lambda z: np.var(z, dtype=int))(z), "in a dtype of ints"
     yield lambda: pb.jit(lambda z: np.pad(z, 1, mode="maximum"))(z), "the largest, smallest or middle"
 
 

@@ -36,6 +36,20 @@ def positive(a):
     return a @ np.conj(np.swapaxes(a, -1, -2)) + 2.0 * identity(a)
 
 
+def banded(ab, row):
+    """Diagonals of a positive definite matrix, of which `row` is the main one."""
+    made = ab.copy()
+    made[row] = 9.0
+    return made
+
+
+def dominant(c):
+    """A first column that is largest on the diagonal."""
+    made = c.copy()
+    made[0] = 9.0
+    return made
+
+
 def symmetric(a):
     return a + np.conj(np.swapaxes(a, -1, -2))
 
@@ -238,6 +252,23 @@ ROWS = [
         "float64 complex128", **ROUGH),
     Row("scipy.linalg.eigvalsh scipy.linalg.eigh", scipy_spectrum, [X(3, 3)], WIDE,
         note="the eigenvalues alone: signs of eigenvectors are those of SciPy's driver", **ROUGH),
+    Row("scipy.linalg.solve_banded", lambda ab, b: scipy.linalg.solve_banded((1, 1), ab, b),
+        [(X(3, 5), X(5)), (X(3, 4), X(4, 2)), (X(3, 4), X(5)), (X(2, 4), X(4)), (np.zeros((3, 3)), X(3))], WIDE,
+        **ROUGH),
+    Row("scipy.linalg.solve_banded",
+        lambda ab, b: (scipy.linalg.solve_banded((2, 1), ab, b), scipy.linalg.solve_banded((0, 3), ab, b),
+                       scipy.linalg.solve_banded((3, 0), ab, b, check_finite=False)), [(X(4, 4), X(4))], WIDE,
+        **ROUGH),
+    Row("scipy.linalg.solveh_banded", lambda ab, b: scipy.linalg.solveh_banded(banded(ab, -1), b),
+        [(X(3, 5), X(5)), (X(2, 4), X(4, 2)), (X(1, 3), X(3)), (X(2, 4), X(3))], WIDE, **ROUGH),
+    Row("scipy.linalg.solveh_banded", lambda ab, b: scipy.linalg.solveh_banded(banded(ab, 0), b, lower=True),
+        [(X(3, 5), X(5)), (X(2, 4), X(4, 2))], WIDE, **ROUGH),
+    Row("scipy.linalg.solveh_banded", lambda ab, b: scipy.linalg.solveh_banded(ab, b), [(X(3, 4), X(4))], order=0,
+        **ROUGH),
+    Row("scipy.linalg.solve_toeplitz",
+        lambda c, b: (scipy.linalg.solve_toeplitz(dominant(c), b), scipy.linalg.solve_toeplitz((dominant(c), c), b)),
+        [(X(4), X(4)), (X(3), X(3, 2)), (X(1), X(1)), (X(3), X(2))], "float64 complex128", **ROUGH),
+    Row("scipy.linalg.solve_toeplitz", lambda c, b: scipy.linalg.solve_toeplitz(c - c, b), [(X(3), X(3))], order=0),
     Row("scipy.linalg.toeplitz", lambda c, r: (scipy.linalg.toeplitz(c), scipy.linalg.toeplitz(c, r)),
         [(X(3), X(4)), (X(2), X(1))], f"{NUMBERS} {COMPLEX}"),
     Row("scipy.linalg.hankel", lambda c, r: (scipy.linalg.hankel(c), scipy.linalg.hankel(c, r)),

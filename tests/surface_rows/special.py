@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.special as sp
 
-from surface import FLOATS, NUMBERS, N, P, Row, S, X
+from surface import COMPLEX, FLOATS, NUMBERS, N, P, Row, S, X
 
 REAL = [X(5), X(2, 3), X(), S(), X(0), X(2, 1, 3, 2)]
 POSITIVE = [P(5), P(2, 3), P(), S(0.2, 3.0), P(0)]
@@ -127,6 +127,18 @@ ROWS = [
     Row("scipy.special.inv_boxcox scipy.special.inv_boxcox1p",
         lambda y, k: (sp.inv_boxcox(y, k), sp.inv_boxcox1p(y, k)),
         [(P(5), P(5)), (P(5), np.array([0.0, 1e-4, -1e-4, 1e-7, 0.2]))], "float64", tolerance=256),
+    Row("scipy.special.lambertw", lambda x: sp.lambertw(x), [X(5), X(2, 2), S(), np.array([0.0, 1.0, np.inf, np.nan])],
+        f"{FLOATS} {COMPLEX}", tolerance=64, specials=("nan", "inf")),
+    Row("scipy.special.lambertw", lambda x: (sp.lambertw(x, -1), sp.lambertw(x, k=2)),
+        [P(4, low=-0.35, high=-0.05), X(3)], f"float64 {COMPLEX}", tolerance=64),
+    Row("numpy.emath.sqrt numpy.emath.log numpy.emath.power",
+        lambda z: (np.emath.sqrt(z), np.emath.log(z), np.emath.power(z, 0.5)),
+        [X(4), X(2, 2)], COMPLEX, note="np.emath, of complex numbers", tolerance=64),
+    Row("numpy.emath.logn", lambda z: np.emath.logn(2, z), [X(4), X(2, 2)], "complex128", note="of complex numbers"),
+    Row("numpy.emath.log2 numpy.emath.log10 numpy.emath.arccos numpy.emath.arcsin "
+        "numpy.emath.arctanh",
+        lambda z: (np.emath.log2(z), np.emath.log10(z), np.emath.arccos(z), np.emath.arcsin(z), np.emath.arctanh(z)),
+        [X(4)], COMPLEX, note="np.emath, of complex numbers", tolerance=64),
     # those that NumPy has too
     Row("scipy.special.expm1 scipy.special.log1p scipy.special.exp2 scipy.special.cbrt",
         lambda x: sp.expm1(x) + sp.log1p(x) + sp.exp2(x) + sp.cbrt(x), POSITIVE, FLOATS, specials=EDGES),

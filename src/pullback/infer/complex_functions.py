@@ -14,6 +14,7 @@ from pullback.infer.arithmetic import binary
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import INTERCEPT, call_builtin
 from pullback.infer.complex_elementary import PYTHON_NAMES, RULES, both, turned
+from pullback.infer.complex_extrema import EXTREMA
 from pullback.infer.complex_parts import BOTH, BY_TRUTH, EACH, NUMERIC_KEYWORDS, OWN, numeric_arguments
 from pullback.infer.complexes import (
     absolute,
@@ -63,7 +64,7 @@ from pullback.types import (
     show,
 )  # fmt: skip
 
-__all__ = ["holds_complex", "stored_parts", "wanted_parts"]
+__all__ = ["holds_complex", "of_parts", "stored_parts", "wanted_parts"]
 
 _CONSTRUCTORS = frozenset({"builtins.complex", "numpy.complex128", "numpy.complex64"})
 _BILINEAR = frozenset({"matmul", "convolve", "cross"})
@@ -71,7 +72,8 @@ _BILINEAR = frozenset({"matmul", "convolve", "cross"})
 _OWN = frozenset({
     f"numpy.{name}" for name in ("dot", "outer", "inner", "tensordot", "vdot", "kron", "vecdot", "trace", "einsum",
                                  "correlate", "matvec", "vecmat", "polyval", "polyadd", "polysub", "polymul",
-                                 "polyder", "polyint", "polydiv", "poly", "vander", "roots")
+                                 "polyder", "polyint", "polydiv", "poly", "vander", "roots", "cov",
+                                 "corrcoef")
 })  # fmt: skip
 _CREATION = frozenset({
     "zeros", "ones", "empty", "full", "eye", "identity", "zeros_like", "ones_like", "full_like", "empty_like", "array",
@@ -179,12 +181,24 @@ def _apply(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords: 
     if short in _BILINEAR:
         return _bilinear(cx, name, arguments, keywords)
     function = _FUNCTIONS.get(short)
+    if name.startswith("numpy.") and short not in _PYTHON and all(map(_is_pythons, arguments)):
+        arguments = [call_builtin(cx, "numpy.complex128", [av], {}) if isinstance(av.type, Complex) else av
+                     for av in arguments]  # fmt: skip
     if function is not None and not keywords:
         return function(cx, *arguments)
     if short in RULES and len(arguments) == 1 and not keywords:
         return mapped(cx, halves(arguments[0]), RULES[short])
     raise cx.error(f"{name}() of complex numbers is not supported yet", "an argument is complex",
                    "write it with the real and imaginary parts")  # fmt: skip
+
+
+_PYTHON = ("real", "imag")  # of Python's numbers these give Python's numbers
+
+
+def _is_pythons(av: AV) -> bool:
+    """Is this a number of Python's, of which a function of NumPy gives NumPy's."""
+    kind = av.type.real if isinstance(av.type, Complex) else av.type
+    return isinstance(kind, Constant) or (isinstance(kind, Number) and kind.weak)
 
 
 def _mode(arguments: Sequence[AV], keywords: Mapping[str, AV]) -> object:
@@ -232,16 +246,16 @@ def _of_both(cx: Frame, name: str, short: str, arguments: Sequence[AV], keywords
     if short in EACH and isinstance(real.type, Tuple) and len(arguments) == len(real.type.items):
         rows = zip(arguments, items_of(real), items_of(imag), strict=True)
         return pack_tuple([complex_of(x, y) if holds_complex(av.type) else x for av, x, y in rows])
-    return _of_parts(real, imag)
+    return of_parts(real, imag)
 
 
-def _of_parts(real: AV, imag: AV) -> AV:
+def of_parts(real: AV, imag: AV) -> AV:
     """Complex values of both parts, also inside structures."""
     if isinstance(real.type, NoneType):
         return real
     if not isinstance(real.type, Tuple | List):
         return complex_of(real, imag)
-    items = [_of_parts(x, y) for x, y in zip(items_of(real), items_of(imag), strict=True)]
+    items = [of_parts(x, y) for x, y in zip(items_of(real), items_of(imag), strict=True)]
     kind = replace(real.type, items=tuple(item.type for item in items))
     return AV(kind, tuple(value for item in items for value in item.values))
 
@@ -310,7 +324,7 @@ _FUNCTIONS: dict[str, Callable[..., AV]] = {
     "true_divide": _operator("/"), "power": complex_power, "positive": lambda cx, x: complex_unary(cx, "+", x),
     "negative": lambda cx, x: mapped(cx, halves(x), _negated),
     "shape": lambda cx, x: call_builtin(cx, "numpy.shape", [halves(x)[0]], {}),
-    "size": lambda cx, x: call_builtin(cx, "numpy.size", [halves(x)[0]], {}),
+    "size": lambda cx, x: call_builtin(cx, "numpy.size", [halves(x)[0]], {}), **EXTREMA,
 }  # fmt: skip
 
 
@@ -506,4 +520,5 @@ HANDLERS.update({
     "cmath.rect": _rect, **{f"cmath.{name}": _cmath(name) for name in PYTHON_NAMES}, "pullback.packed": _packed,
     "pullback.returned": _returned,
     "pullback.joined": lambda cx, arguments, keywords: complex_of(*arguments),
+    "complex.conjugate": _of_real("conjugate", conjugate),  # of Python's numbers Python's, unlike numpy.conjugate
 })  # fmt: skip

@@ -8,6 +8,7 @@ A real operand stays real: x * (c + di) is (x*c, x*d), as in Python from 3.14 on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -101,6 +102,7 @@ def scalar_kind(given: Sequence[AV | None]) -> Number:
 
 def mapped(cx: Frame, given: Sequence[AV | None], rule: Rule) -> AV:
     """A rule over parts: on numbers at once, over arrays elementwise."""
+    given = [None if av is None else as_number(cx, av) for av in given]  # of arrays without axes the numbers
     kind = scalar_kind(given)
     present = [av for av in given if av is not None]
     if not any(isinstance(av.type, Array) for av in present):
@@ -118,6 +120,7 @@ def mapped(cx: Frame, given: Sequence[AV | None], rule: Rule) -> AV:
 
 def single(cx: Frame, given: Sequence[AV], rule: Callable[[Emitter, Sequence[Value]], Value]) -> AV:
     """A rule of real parts with one real result."""
+    given = [as_number(cx, av) for av in given]
     kind = scalar_kind(given)
 
     def item(cx: Frame, found: Sequence[AV]) -> AV:
@@ -156,7 +159,10 @@ def product(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
 
 
 def quotient(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    """Smith's division (Smith 1962, Algorithm 116): the larger part of the divisor is divided by first."""
+    """Smith's division (Smith 1962, Algorithm 116): the larger part of the divisor is divided by first.
+
+    By 0 both parts are divided by 0 without a sign, as in NumPy.
+    """
     a, b, c, d = p
     assert a is not None and c is not None
     if d is None:
@@ -164,14 +170,15 @@ def quotient(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
         return e("div", a, c), e("div", b, c)
     big = e("ge", e("abs", c), e("abs", d))
     p_, q = e("select", big, c, d), e("select", big, d, c)
-    ratio = e("div", q, p_)
-    scale = e("add", p_, e("mul", q, ratio))
+    zero = e("eq", p_, e.like(0.0, p_))
+    ratio = e("select", zero, e.like(0.0, p_), e("div", q, p_))
+    scale = e("select", zero, e("abs", p_), e("add", p_, e("mul", q, ratio)))
     if b is None:
         first, second = e("select", big, a, e("mul", a, ratio)), e("select", big, e("mul", a, ratio), a)
         return e("div", first, scale), e("div", e("neg", second), scale)
     ar, br = e("mul", a, ratio), e("mul", b, ratio)
-    re = e("select", big, e("add", a, br), e("add", ar, b))
-    im = e("select", big, e("sub", b, ar), e("sub", br, a))
+    re = e("select", zero, a, e("select", big, e("add", a, br), e("add", ar, b)))
+    im = e("select", zero, b, e("select", big, e("sub", b, ar), e("sub", br, a)))
     return e("div", re, scale), e("div", im, scale)
 
 
@@ -230,10 +237,21 @@ def complex_power(cx: Frame, x: AV, y: AV) -> AV:
         power = _multiplied(cx, x, abs(n))
         if n > 0:
             return power
-        return complex_binary(cx, "/", one, power)
+        given = [one, None, *halves(power)]
+        _check_divisor(cx, given)
+        return mapped(cx, given, _inverse)
     given = [*pair_of(cx, x), *pair_of(cx, y)]
     _check_base(cx, given)
     return mapped(cx, given, _polar_power)
+
+
+def _inverse(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
+    """1 divided by a power, which is nan where that is 0."""
+    _, _, c, d = p
+    assert c is not None and d is not None
+    zero = e("and_", e("eq", c, e.like(0.0, c)), e("eq", d, e.like(0.0, d)))
+    re, im = quotient(e, p)
+    return e("select", zero, e.like(math.nan, re), re), e("select", zero, e.like(math.nan, im), im)
 
 
 def _real_zero(cx: Frame) -> AV:
@@ -268,7 +286,7 @@ def _check_base(cx: Frame, given: Sequence[AV | None]) -> None:
 
 
 def _polar_power(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
-    """|x|**c exp(-d arg x) at the angle c arg x + d log |x|; 0 ** 0 is 1 and 0 ** y is 0."""
+    """|x|**c exp(-d arg x) at the angle c arg x + d log |x|; 0 ** 0 is 1, and 0 ** y is 0 for y > 0, else nan."""
     a, b, c, d = p
     assert a is not None and c is not None
     zero, one = e.like(0.0, a), e.like(1.0, a)
@@ -283,7 +301,8 @@ def _polar_power(e: Emitter, p: Sequence[Value | None]) -> tuple[Value, Value]:
         length = e("mul", length, e("exp", e("neg", e("mul", phase, d))))
         angle_ = e("add", angle_, e("mul", d, e("log", safe)))
         empty = e("and_", empty, e("eq", d, zero))
-    length = e("select", nothing, e("select", empty, one, zero), length)
+    of_zero = e("select", empty, one, e("select", e("gt", c, zero), zero, e.like(math.nan, a)))
+    length = e("select", nothing, of_zero, length)
     return e("mul", length, e("cos", angle_)), e("mul", length, e("sin", angle_))
 
 
@@ -331,7 +350,7 @@ def complex_compare(cx: Frame, operator: str, x: AV, y: AV) -> AV:
         raise cx.error(f"{operator} is not supported between complex numbers", "these have no order",
                        "compare abs(x), or the real parts", raised=("TypeError", message))  # fmt: skip
     (a, b), (c, d) = pair_of(cx, x), pair_of(cx, y)
-    given = [a, b if b is not None else _real_zero(cx), c, d if d is not None else _real_zero(cx)]
+    given = [as_number(cx, av) for av in (a, b or _real_zero(cx), c, d or _real_zero(cx))]
     kind = scalar_kind(given)
 
     def item(cx: Frame, found: Sequence[AV]) -> AV:

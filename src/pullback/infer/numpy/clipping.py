@@ -7,23 +7,28 @@ At a bound the derivative is the bound's, unlike that of a maximum, where both h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from pullback.infer.arguments import arguments_of
-from pullback.infer.creation import array_like, dtype_of
+from pullback.infer.calls import INTERCEPT, call_builtin
+from pullback.infer.complex_extrema import within
+from pullback.infer.complex_functions import holds_complex
+from pullback.infer.creation import array_or_number, dtype_of
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.numbers import as_number, convert
+from pullback.infer.lists import is_array_like
+from pullback.infer.numbers import convert
 from pullback.infer.numpy.axes import is_none
 from pullback.infer.numpy.numpy_functions import common, map_numbers
+from pullback.infer.numpy.outputs import stored_whole
 from pullback.infer.numpy.ufuncs import in_dtype, outs_of, stored_in
 from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.prims.scalar import NUMPY_DTYPES
-from pullback.types import Array, DType, List, Number, Tuple, show
+from pullback.types import Array, DType, Number, show
 
 __all__: list[str] = []
 
@@ -43,6 +48,8 @@ def _clip(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     outs = outs_of(found.get("out"))
     if not is_none(found, "dtype"):
         inputs = [_as_dtype(cx, av, dtype_of(cx, found["dtype"])) for av in inputs]
+    if any(holds_complex(av.type) for av in inputs):
+        return _complex_clipped(cx, found, bounds, options)
     if not outs and not options:
         return _clipped(cx, inputs, bounds)
 
@@ -52,10 +59,30 @@ def _clip(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return dispatch(cx, inputs, rule)
 
 
+def _complex_clipped(cx: Frame, found: Mapping[str, AV], bounds: Sequence[str], options: Mapping[str, AV]) -> AV:
+    if options or not is_none(found, "dtype"):
+        raise cx.error("np.clip of complex numbers takes bounds and out=", ", ".join(options) or "dtype=",
+                       "clip, then choose or convert")  # fmt: skip
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        given = dict(zip(("a", *bounds), map(_operand(cx), operands), strict=True))
+        if not any(holds_complex(av.type) for av in operands):  # one of several types
+            return call_builtin(cx, "numpy.clip", [], {**found, **given})
+        made = within(cx, given["a"], given.get("a_min"), given.get("a_max"))
+        return made if is_none(found, "out") else stored_whole(cx, "clip", found["out"], made)
+
+    return dispatch(cx, [found["a"], *(found[name] for name in bounds)], rule)
+
+
+def _operand(cx: Frame) -> Callable[[AV], AV]:
+    """Sequences as arrays."""
+    return lambda av: call_builtin(cx, "numpy.asarray", [av], {}) if is_array_like(av.type) else av
+
+
 def _as_dtype(cx: Frame, av: AV, dtype: DType) -> AV:
     """An array or a bound in the dtype that is asked for."""
     wanted = np.dtype(NUMPY_DTYPES[dtype])
-    av = array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    av = array_or_number(cx, av)
     assert isinstance(av.type, Array | Number)
     own = np.dtype(NUMPY_DTYPES[av.type.dtype])
     if not np.can_cast(own, wanted, casting="same_kind"):
@@ -83,4 +110,12 @@ def _bounded(cx: Frame, below: bool, floats: bool, x: Value, bound: Value) -> Va
     return cx.e("select", cx.e("or_", inside, cx.e("isnan", x)), x, bound)
 
 
+def _intercept(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV | None:
+    """np.clip of complex numbers; None for all other calls."""
+    if name != "numpy.clip" or not any(holds_complex(av.type) for av in (*given, *keywords.values())):
+        return None
+    return _clip(cx, given, keywords)
+
+
+INTERCEPT.insert(0, _intercept)
 HANDLERS["numpy.clip"] = _clip

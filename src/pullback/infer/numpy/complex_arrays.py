@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.assign import set_item
-from pullback.infer.calls import INTERCEPT, call_builtin
+from pullback.infer.calls import INTERCEPT, call, call_builtin
 from pullback.infer.complexes import complex_of, halves, imaginary
 from pullback.infer.creation import arguments_of, dtype_of
 from pullback.infer.dtypes import numpy_dtype
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import ELLIPSIS
 from pullback.infer.object_writes import SETTERS
+from pullback.infer.registry import prelude
 from pullback.infer.values import AV
 from pullback.types import Array, Builtin, Complex, DType, NoneType, Number, show
 
@@ -50,6 +51,12 @@ def _fill(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return AV(NoneType())
 
 
+def _tolist(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    if _rank(halves(given[0])[0]) == 0:
+        return call_builtin(cx, "builtins.complex", [call_builtin(cx, "complex.item", given, {})], {})
+    return call(cx, prelude(cx, "pullback.complex_tolist"), given, keywords)
+
+
 def _as_dtype(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """z.astype(...): what has no imaginary part loses it, as in NumPy."""
     found = arguments_of(cx, "astype", ("a", "dtype"), given, keywords)
@@ -73,7 +80,7 @@ def _to_complex(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> A
 
 
 _RULES: dict[str, Rule] = {
-    "item": _both("ndarray.item"), "fill": _fill, "astype": _as_dtype,
+    "item": _both("ndarray.item"), "fill": _fill, "astype": _as_dtype, "tolist": _tolist,
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import INTERCEPT, call, call_builtin
 from pullback.infer.complex_functions import stored_parts, wanted_parts
 from pullback.infer.complexes import complex_of, halves, imaginary
-from pullback.infer.creation import array_like, empty
+from pullback.infer.creation import array_like, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, ordered_as
 from pullback.infer.engine import Frame
@@ -100,7 +100,7 @@ def _prod(cx: Frame, z: AV, found: Found) -> AV:
     parts, rank = halves(z), _rank(halves(z)[0])
     axes = reduction_axes(cx, found.get("axis"), rank)
     if rank == 0:
-        result = complex_of(*(as_number(cx, part) for part in parts))
+        result = call_builtin(cx, f"numpy.complex{128 if _dtype(parts[0]) is DType.F64 else 64}", [z], {})
     elif not axes:
         result = _call(cx, "copy", z)
     else:
@@ -157,6 +157,23 @@ def _spread(name: str, join: Callable[[Frame, AV, AV], AV]) -> Rule:
     return rule
 
 
+def _spread_in_real(cx: Frame, name: str, z: AV, dtype: AV, found: Found) -> AV:
+    """With a real dtype NumPy takes the mean in it, so without its imaginary part, and the squares as ever."""
+    if not dtype_of(cx, dtype).is_float:
+        raise cx.error(f"np.{name} of complex numbers in a dtype of ints is not supported", "it would cut off digits",
+                       "leave dtype= out, and convert the result")  # fmt: skip
+    given = {**found, "dtype": dtype}
+    if is_none(given, "mean"):
+        zero = AV(WEAK_FLOAT, (cx.e.constant(0.0),), 0.0)
+        means: Sequence[AV | None] = [None, zero]
+    else:
+        means = stored_parts(cx, given["mean"])
+    given.pop("mean", None)
+    shares = [_call(cx, name, part, **given, **({} if mean is None else {"mean": mean}))
+              for part, mean in zip(halves(z), means, strict=True)]  # fmt: skip
+    return (_hypot if name.endswith("std") else _plus)(cx, *shares)
+
+
 def _plus(cx: Frame, x: AV, y: AV) -> AV:
     return binary(cx, "+", x, y)
 
@@ -203,6 +220,24 @@ def _place(name: str, largest: bool, skip: bool) -> Rule:
         index = _indices(cx, name, lines, largest=largest, skip=skip)
         kept = kept_sizes(cx, parts[0], axes, keep=flag(cx, found, "keepdims"))
         return as_number(cx, reshaped(cx, index, kept))
+
+    return rule
+
+
+def _nan_place(name: str, largest: bool) -> Rule:
+    """np.nanargmax and kin: as in NumPy, infinity stands for what has a nan."""
+    place = _place(name, largest, False)
+
+    def rule(cx: Frame, z: AV, found: Found) -> AV:
+        missing = _is_nan(cx, z)
+        axis = {"axis": found["axis"]} if "axis" in found else {}
+        gone = as_number(cx, _call(cx, "any", _call(cx, "all", missing, **axis)))
+        some = _call(cx, "size", z)
+        cx.check(cx.e("or_", cx.e("not_", gone.value), cx.e("eq", some.value, cx.e.integer(0))), "ValueError",
+                 "All-NaN slice encountered")  # fmt: skip
+        least = -math.inf if largest else math.inf
+        end = AV(WEAK_FLOAT, (cx.e.constant(least),), least)
+        return place(cx, _call(cx, "where", missing, end, z), found)
 
     return rule
 
@@ -298,6 +333,8 @@ _RULES: dict[str, tuple[Sequence[str], Rule]] = {
     "nanmax": (_MAX, _extreme("fmax", True, True)), "nanmin": (_MAX, _extreme("fmin", False, True)),
     "argmax": (("a", "axis", "out", "keepdims"), _place("argmax", True, False)),
     "argmin": (("a", "axis", "out", "keepdims"), _place("argmin", False, False)),
+    "nanargmax": (("a", "axis", "out", "keepdims"), _nan_place("argmax", True)),
+    "nanargmin": (("a", "axis", "out", "keepdims"), _nan_place("argmin", False)),
     "ptp": (("a", "axis", "out", "keepdims"), _ptp),
 }  # fmt: skip
 _OF_SQUARES = frozenset({"var", "std", "nanvar", "nanstd"})
@@ -307,9 +344,9 @@ def _reduced(cx: Frame, short: str, z: AV, found: dict[str, AV]) -> AV:
     dtype, out = found.pop("dtype", None), found.pop("out", None)
     named = dtype is not None and not isinstance(dtype.type, NoneType)
     if named and short in _OF_SQUARES and wanted_parts(dtype) is None:
-        label = "what NumPy gives depends on where it drops the imaginary parts"
-        help = "leave dtype= out, or take z.real"
-        raise cx.error(f"np.{short} of complex numbers in a real dtype is not supported", label, help)
+        assert dtype is not None
+        result = _spread_in_real(cx, short, z, dtype, found)
+        return result if out is None or isinstance(out.type, NoneType) else stored_whole(cx, short, out, result)
     if named:
         assert dtype is not None
         z = _call(cx, "astype", z, dtype)

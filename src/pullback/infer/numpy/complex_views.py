@@ -71,6 +71,9 @@ def _conversion(cx: Frame, name: str, given: Sequence[AV], keywords: Mapping[str
     least = static_int(cx, found["ndmin"], "ndmin") if "ndmin" in found else int(short == "ascontiguousarray")
 
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        real = not holds_complex(operands[0].type) and not _holds(operands[0])
+        if real and wanted_parts(found.get("dtype")) is None:  # one of several types
+            return call_builtin(cx, name, operands, {key: av for key, av in found.items() if av is not subject})
         made = _array(cx, operands[0], found.get("dtype"), copying)
         if order in ("C", "F") and _is_array(made) and rank_of(halves(made)[0]) > 1:
             made = complex_of(*in_order(cx, halves(made), order == "F", copied=made is not operands[0]))

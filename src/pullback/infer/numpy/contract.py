@@ -7,6 +7,7 @@ np.kron(a, b)               a and b with axes of size 1 between each other's, on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call, call_builtin
@@ -18,6 +19,7 @@ from pullback.infer.engine import Frame
 from pullback.infer.filling import shaped
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.linear import common_dtype, inner, joined, matmul, matrix_product, of_bools, product_of
+from pullback.infer.lists import is_array_like
 from pullback.infer.numbers import as_number
 from pullback.infer.numpy.axes import expanded, moved, moved_axis, part, rank_of
 from pullback.infer.numpy.shapes import axis_of
@@ -70,7 +72,7 @@ def _both(name: str, product: Product) -> Handler:
             raise cx.type_error(f"{name}() takes 2 arrays ({len(found)} given)")
         return dispatch(
             cx, [found["a"], found["b"]],
-            lambda cx, pair: product_of_parts(cx, _plain(cx, pair[0]), _plain(cx, pair[1]), product),
+            lambda cx, pair: _numpys(cx, product_of_parts(cx, _plain(cx, pair[0]), _plain(cx, pair[1]), product)),
         )  # fmt: skip
 
     return handler
@@ -78,9 +80,18 @@ def _both(name: str, product: Product) -> Handler:
 
 def _plain(cx: Frame, av: AV) -> AV:
     """A number, or an array of at least one axis; lists and tuples become arrays."""
-    if isinstance(av.type, Tuple | List):
+    if is_array_like(av.type):
         av = array_like(cx, av)
     return elementwise_of_parts(cx, av, as_number)
+
+
+def _numpys(cx: Frame, av: AV) -> AV:
+    """A product of Python's numbers as a number of NumPy's."""
+    kind = av.type.real if isinstance(av.type, Complex) else av.type
+    if not isinstance(kind, Number) or not kind.weak:
+        return av
+    strong = replace(kind, weak=False)
+    return AV(Complex(strong, strong) if isinstance(av.type, Complex) else strong, av.values)
 
 
 def _is_number(av: AV) -> bool:
@@ -287,6 +298,8 @@ def _cross(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
             array = array_like(cx, av)
             rank = rank_of(array)
             pair.append(moved_axis(cx, array, axis_of(cx, axis, rank), rank - 1) if axis is not None else array)
+        if all(_is_pair(cx, av) for av in pair):
+            return call_builtin(cx, "numpy.asarray", [call(cx, prelude(cx, "pullback.cross_plane"), pair, {})], {})
         result = call(cx, prelude(cx, "pullback.cross_last"), pair, {})
         if axes[2] is None or cx.dead:
             return result
@@ -294,6 +307,15 @@ def _cross(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         return moved_axis(cx, result, rank - 1, axis_of(cx, axes[2], rank))
 
     return dispatch(cx, [found["a"], found["b"]], rule)
+
+
+def _is_pair(cx: Frame, av: AV) -> bool:
+    """Is it known while compiling that the last axis has 2 elements: of a new array, or a reshaped one."""
+    rank, made = rank_of(av), cx.definitions.maker(av.value)
+    first = {"array_empty": 0, "array_zeros": 0, "elementwise": 0, "view_reshape": 1, "reshape": 1}
+    if made is None or made.name not in first or rank == 0:
+        return False
+    return cx.definitions.number(made.operands[first[made.name] + rank - 1]) == 2
 
 
 def _correlate(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, call_builtin
-from pullback.infer.creation import arguments_of, array_like, cast, empty
+from pullback.infer.creation import arguments_of, array_or_number, cast, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import broadcast, elementwise
 from pullback.infer.engine import Frame
@@ -23,7 +23,7 @@ from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.values import AV
 from pullback.infer.views import integer
 from pullback.ir.node import Value
-from pullback.types import Array, Complex, DType, List, Number, Tuple, show
+from pullback.types import Array, Complex, DType, Number, show
 
 __all__ = ["operand"]
 
@@ -32,7 +32,7 @@ def operand(cx: Frame, av: AV) -> AV:
     """A number or an array; of a sequence the array that NumPy makes of it."""
     if isinstance(av.type, Complex):
         return av
-    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    return array_or_number(cx, av)
 
 
 def _given(cx: Frame, name: str, count: int, given: Sequence[AV], keywords: Mapping[str, AV]) -> list[AV]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, call_builtin
-from pullback.infer.creation import arguments_of, array_like, cast, dtype_of, empty, sizes_of
+from pullback.infer.creation import arguments_of, array_like, array_or_number, cast, dtype_of, empty, sizes_of
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, require_room
 from pullback.infer.engine import Frame
@@ -27,7 +27,7 @@ from pullback.infer.static import static_flag, static_int
 from pullback.infer.values import AV
 from pullback.infer.views import integer
 from pullback.ir.node import Value
-from pullback.types import NONE, Array, Constant, DType, List, Number, Scalar, Str, Tuple, show
+from pullback.types import NONE, Array, Constant, DType, Number, Scalar, Str, show
 
 __all__ = ["placed", "ramp"]
 
@@ -306,7 +306,7 @@ def _ravel_multi_index(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV
 
 
 def _numbers(cx: Frame, av: AV) -> AV:
-    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    return array_or_number(cx, av)
 
 
 def _bounded(cx: Frame, index: AV, size: AV, mode: str) -> AV:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pullback.infer.calls import call
+from pullback.infer.complexes import complex_of, halves
 from pullback.infer.creation import arguments_of, array_like, copied, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import TOO_BIG, array_sizes, ordered_as
@@ -18,11 +19,12 @@ from pullback.infer.lists import element as list_element
 from pullback.infer.lists import first_item, is_sequence, length
 from pullback.infer.numbers import as_number, is_same_kind, promote
 from pullback.infer.numpy.axes import expanded, is_none, moved_axis, raised, rank_of
+from pullback.infer.numpy.contract import elementwise_of_parts
 from pullback.infer.numpy.shapes import axis_of, flattened
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.values import AV, items_of
 from pullback.infer.views import array_of
-from pullback.types import Array, Builtin, DType, List, NoneType, Number, Tuple, show
+from pullback.types import Array, Builtin, Complex, DType, List, NoneType, Number, Tuple, show
 
 __all__ = ["common_dtype", "concatenated", "require_same_kind"]
 
@@ -158,7 +160,7 @@ def _copy_parts(cx: Frame, out: AV, arrays: Sequence[AV], axis: int) -> None:
 
 
 # Of arrays of which rank a function makes one whose rank is one more.
-_STACKED = {"numpy.vstack": 1, "numpy.column_stack": 1, "numpy.dstack": 2}
+_STACKED = {"numpy.vstack": (1,), "numpy.column_stack": (1,), "numpy.dstack": (1, 2)}
 _FROM_THE_FIRST = ("numpy.stack", "numpy.vstack")
 
 
@@ -171,14 +173,21 @@ def _of_list(cx: Frame, name: str, arrays: AV, found: Mapping[str, AV]) -> AV:
     first = list_element(cx, start, cx.e.integer(0))
     if cx.dead:
         return first
-    rank = first.type.rank if isinstance(first.type, Array) else 0
-    if not isinstance(first.type, Array | Number):
+    part = halves(first)[0] if isinstance(first.type, Complex) else first
+    rank = part.type.rank if isinstance(part.type, Array) else 0
+    if not isinstance(part.type, Array | Number):
         raise cx.error(f"{name} takes arrays, not {show(first.type)}", "the list holds no arrays")
-    if name == "numpy.stack" or rank == _STACKED.get(name):
+    if name == "numpy.stack" or rank in _STACKED.get(name, ()):
         whole = call(cx, AV(Builtin("numpy.array")), [arrays], {})
         axis = axis_of(cx, found["axis"], rank + 1) if "axis" in found else 0 if name in _FROM_THE_FIRST else rank
-        return copy(cx, moved_axis(cx, whole, 0, axis), rows=True) if axis else whole
-    if not isinstance(first.type, Array) or rank == 0:
+        row = name == "numpy.dstack" and rank == 1  # which becomes a table of one row
+
+        def stacked(cx: Frame, part: AV) -> AV:
+            found = copy(cx, moved_axis(cx, part, 0, axis), rows=True)
+            return expanded(cx, found, 0) if row else found
+
+        return elementwise_of_parts(cx, whole, stacked) if axis else whole
+    if not isinstance(part.type, Array) or rank == 0:
         raise cx.error(f"{name} takes arrays, not {show(first.type)}", "the list holds no arrays")
     if name in ("numpy.hstack", "numpy.column_stack") or (name == "numpy.dstack" and rank > 2):
         axis = 2 if name == "numpy.dstack" else min(rank - 1, 1)
@@ -190,15 +199,16 @@ def _of_list(cx: Frame, name: str, arrays: AV, found: Mapping[str, AV]) -> AV:
 
 
 def _along(cx: Frame, arrays: AV, first: AV, axis: int) -> AV:
-    assert isinstance(first.type, Array)
-    if 1 < axis < first.type.rank - 1:
+    parts = halves(first) if isinstance(first.type, Complex) else (first,)
+    if 1 < axis < rank_of(parts[0]) - 1:
         help = "transpose the arrays, or the result"
         raise cx.error("arrays of a list are joined along the first two axes or the last", "", help)
     place = "first" if axis == 0 else "second" if axis == 1 else "last"
     total = call(cx, prelude(cx, f"pullback.total_{place}"), [arrays], {})
-    sizes = array_sizes(cx, first)
+    sizes = array_sizes(cx, parts[0])
     sizes[axis] = total.value
-    fresh = empty(cx, sizes, first.type.dtype)
+    made = [empty(cx, sizes, common_dtype([part])) for part in parts]
+    fresh = complex_of(*made) if len(made) > 1 else made[0]
     return call(cx, prelude(cx, f"pullback.fill_{place}"), [fresh, arrays], {})
 
 

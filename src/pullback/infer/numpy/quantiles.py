@@ -24,7 +24,7 @@ from pullback.infer.values import AV
 from pullback.ir.node import Value
 from pullback.types import Array, Constant, DType, Number, Scalar, Str, show
 
-__all__: list[str] = []
+__all__ = ["asked", "in_shape", "line_rows"]
 
 TAKEN = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")  # elements as they are
 BETWEEN = (
@@ -34,7 +34,7 @@ BETWEEN = (
 Rule = Callable[[Frame, AV, Mapping[str, AV]], AV]
 
 
-def _rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
+def line_rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
     """A table whose rows are the lines along axes."""
     assert isinstance(value.type, Array)
     rank = value.type.rank
@@ -47,8 +47,8 @@ def _rows(cx: Frame, value: AV, axes: Sequence[int]) -> AV:
 def _sorted_rows(cx: Frame, value: AV, axes: Sequence[int], q: AV) -> AV:
     """The same, sorted; for one quantile only about its place."""
     if isinstance(q.type, Number):
-        return sorted_lines(cx, _rows(cx, value, axes), 1, near=AV(Number(q.type.dtype, weak=False), q.values))
-    return sorted_lines(cx, _rows(cx, value, axes), 1)
+        return sorted_lines(cx, line_rows(cx, value, axes), 1, near=AV(Number(q.type.dtype, weak=False), q.values))
+    return sorted_lines(cx, line_rows(cx, value, axes), 1)
 
 
 def _weights(cx: Frame, weights: AV, value: AV, axes: Sequence[int] | None) -> AV:
@@ -73,7 +73,7 @@ def _weights(cx: Frame, weights: AV, value: AV, axes: Sequence[int] | None) -> A
     return spread(cx, weights, sizes)
 
 
-def _asked(cx: Frame, value: AV, found: Mapping[str, AV]) -> tuple[AV, tuple[int, ...], bool]:
+def asked(cx: Frame, value: AV, found: Mapping[str, AV]) -> tuple[AV, tuple[int, ...], bool]:
     """The array, the axes, and whether they stay."""
     if not is_none(found, "out"):
         raise cx.error("quantiles with out= are not supported", "", "assign: out[:] = np.quantile(...)")
@@ -84,7 +84,7 @@ def _asked(cx: Frame, value: AV, found: Mapping[str, AV]) -> tuple[AV, tuple[int
     return value, axes, flag(cx, found, "keepdims")
 
 
-def _result(cx: Frame, out: AV, front: Sequence[Value], value: AV, axes: Sequence[int], keep: bool) -> AV:
+def in_shape(cx: Frame, out: AV, front: Sequence[Value], value: AV, axes: Sequence[int], keep: bool) -> AV:
     """What was found, in the shape of the quantiles and of what the reduction leaves; a number if that is none."""
     rest = kept_sizes(cx, value, axes, keep=keep)
     sizes = [*(AV(WEAK_INT, (size,)) for size in front), *rest]
@@ -102,7 +102,7 @@ def _floats(cx: Frame, value: AV) -> AV:
 def _median(*, skip_nan: bool) -> Rule:
     def rule(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
         alone = isinstance(value.type, Number)
-        value, axes, keep = _asked(cx, value, found)
+        value, axes, keep = asked(cx, value, found)
         half = AV(Number(DType.F64, False), (cx.e.constant(0.5, Scalar(DType.F64)),))
         rows = _sorted_rows(cx, _floats(cx, value), axes, half)
         if cx.dead:
@@ -110,7 +110,7 @@ def _median(*, skip_nan: bool) -> Rule:
         assert isinstance(rows.type, Array)
         out = empty(cx, array_sizes(cx, rows)[:1], rows.type.dtype)
         out = call(cx, prelude(cx, "pullback.median_rows"), [rows, out, _bool(skip_nan)], {})
-        return _result(cx, out, (), value, axes, keep and not alone)
+        return in_shape(cx, out, (), value, axes, keep and not alone)
 
     return rule
 
@@ -130,7 +130,7 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
             title = f"Only method 'inverted_cdf' supports weights. Got: {method}."
             raise cx.error(title, "", "add method='inverted_cdf'", raised=("ValueError", title))
         alone = isinstance(value.type, Number)
-        value, axes, keep = _asked(cx, value, found)
+        value, axes, keep = asked(cx, value, found)
         assert isinstance(value.type, Array)
         q = found["q"] if isinstance(found["q"].type, Number) else array_like(cx, found["q"])
         q = _fractions(cx, q, value.type.dtype, percent)
@@ -143,7 +143,7 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
         if weights is not None:
             named = None if is_none(found, "axis") else axes_of(cx, found["axis"], rank_of(value))
             shares = _weights(cx, weights, value, named)
-            rows, shares = _rows(cx, value, axes), _rows(cx, shares, axes)
+            rows, shares = line_rows(cx, value, axes), line_rows(cx, shares, axes)
             out = empty(cx, [cx.e("array_size", line.value, axis=0), array_sizes(cx, rows)[0]], dtype)
             out = call(cx, prelude(cx, "pullback.weighted_rows"), [rows, shares, line, out, _bool(skip_nan)], {})
         else:
@@ -156,7 +156,7 @@ def _quantile(name: str, percent: bool, *, skip_nan: bool) -> Rule:
         if cx.dead:
             return out
         front = array_sizes(cx, q) if isinstance(q.type, Array) else []
-        return _result(cx, out, front, value, axes, keep and not alone)
+        return in_shape(cx, out, front, value, axes, keep and not alone)
 
     return rule
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, call_builtin
-from pullback.infer.creation import arguments_of, array_like, cast, dtype_of, empty
+from pullback.infer.creation import arguments_of, array_or_number, cast, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, require_room
 from pullback.infer.engine import Frame
@@ -21,7 +21,7 @@ from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.static import static_flag
 from pullback.infer.values import AV
 from pullback.infer.views import integer
-from pullback.types import Array, Constant, DType, List, Number, Tuple, show
+from pullback.types import Array, Constant, DType, Number, show
 
 __all__: list[str] = []
 
@@ -70,7 +70,7 @@ def _spaced(cx: Frame, start: AV, stop: AV, found: Mapping[str, AV]) -> tuple[AV
 
 
 def _end(cx: Frame, av: AV) -> AV:
-    av = array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    av = array_or_number(cx, av)
     if not isinstance(av.type, Array | Number):
         raise cx.type_error(f"np.linspace takes numbers and arrays, not {show(av.type)}")
     return av

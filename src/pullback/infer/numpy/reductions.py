@@ -17,7 +17,7 @@ from pullback.infer.elementwise import array_sizes, ordered_as, require_equal, s
 from pullback.infer.engine import Frame
 from pullback.infer.filling import writable, write
 from pullback.infer.heaps import kind_of
-from pullback.infer.lists import is_sequence
+from pullback.infer.lists import is_array_like
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.numpy.along import fold
 from pullback.infer.numpy.array_extrema import extrema
@@ -72,7 +72,7 @@ def of_arrays(name: str, names: Sequence[str], rule: Callable[[Frame, AV, Mappin
 
         def one(cx: Frame, operands: Sequence[AV]) -> AV:
             (value,) = operands
-            if isinstance(value.type, Tuple | List) or is_sequence(value.type):
+            if is_array_like(value.type):
                 value = array_like(cx, value)
             value = as_number(cx, value)
             if cx.dead:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pullback.infer.calls import call
-from pullback.infer.creation import array_like, empty, sizes_of
+from pullback.infer.creation import array_like, array_or_number, empty, sizes_of
 from pullback.infer.elementwise import array_sizes, elementwise, ordered_as, product, require_room
 from pullback.infer.engine import Frame
 from pullback.infer.filling import copy, fill, write
@@ -98,9 +98,7 @@ def _repeat(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
         av, axis = flattened(cx, av), 0
     else:
         axis = axis_of(cx, found["axis"], rank_of(av))
-    counts = as_number(cx, found["repeats"])
-    if isinstance(counts.type, Tuple | List):
-        counts = array_like(cx, counts)
+    counts = array_or_number(cx, found["repeats"])
     if isinstance(counts.type, Array):
         return _repeat_each(cx, av, axis, counts)
     count = integer(cx, counts)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pullback.infer.calls import call
-from pullback.infer.complexes import complex_of, halves
+from pullback.infer.complexes import complex_of, conjugate, halves
 from pullback.infer.creation import arguments_of, array_like
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
@@ -34,6 +34,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "cho_factor": ("a", "lower", "overwrite_a", "check_finite"),
     "solve_sylvester": ("a", "b", "q"),
     "expm": ("A",),
+    "solveh_banded": ("ab", "b", "overwrite_ab", "overwrite_b", "lower", "check_finite"),
     "svd": ("a", "full_matrices", "compute_uv", "overwrite_a", "check_finite"),
     "svdvals": ("a", "overwrite_a", "check_finite"),
     "qr": ("a", "overwrite_a", "lwork", "mode"),
@@ -73,7 +74,7 @@ def _checked(cx: Frame, name: str, found: Mapping[str, AV], arrays: Sequence[AV]
 
 def _function(name: str) -> Handler:
     names = _PARAMETERS[name]
-    subjects = [n for n in names if n in ("a", "b", "q", "A")]
+    subjects = [n for n in names if n in ("a", "ab", "b", "q", "A")]
 
     def handler(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         found = arguments_of(cx, f"scipy.linalg.{name}", names, given, keywords)
@@ -161,7 +162,48 @@ def _cho_solve(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     return dispatch(cx, [c, found["b"]], rule)
 
 
+def _solve_banded(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    names = ("l_and_u", "ab", "b", "overwrite_ab", "overwrite_b", "check_finite")
+    found = arguments_of(cx, "scipy.linalg.solve_banded", names, given, keywords)
+    widths = _pair(cx, "solve_banded", found["l_and_u"])
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        arrays = matrices(cx, operands)
+        _require_table(cx, "solve_banded", arrays[0])
+        _checked(cx, "solve_banded", found, arrays)
+        if cx.dead:
+            return AV(NEVER)
+        return _by_columns(call(cx, prelude(cx, "pullback.solve_banded"), [*widths, *arrays], {}))
+
+    return dispatch(cx, [found["ab"], found["b"]], rule)
+
+
+def _require_table(cx: Frame, name: str, av: AV) -> None:
+    part = halves(av)[0] if isinstance(av.type, Complex) else av
+    if not isinstance(part.type, Array) or part.type.rank != 2:
+        raise cx.error(f"scipy.linalg.{name} takes the diagonals as rows of one table", show(av.type))
+
+
+def _solve_toeplitz(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """c_or_cr: the first column and row, or the column alone, of which the row is the conjugate."""
+    found = arguments_of(cx, "scipy.linalg.solve_toeplitz", ("c_or_cr", "b", "check_finite"), given, keywords)
+    first = found["c_or_cr"]
+    pair = _pair(cx, "solve_toeplitz", first) if isinstance(first.type, Tuple) else [first]
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        arrays = matrices(cx, operands)
+        if len(arrays) == 2:
+            arrays.insert(1, conjugate(cx, arrays[0]))
+        _checked(cx, "solve_toeplitz", found, arrays)
+        if cx.dead:
+            return AV(NEVER)
+        return call(cx, prelude(cx, "pullback.solve_toeplitz"), arrays, {})
+
+    return dispatch(cx, [*pair, found["b"]], rule)
+
+
 HANDLERS.update({f"scipy.linalg.{name}": _function(name) for name in _PARAMETERS})
 HANDLERS.update({
     "scipy.linalg.lu_solve": _lu_solve, "scipy.linalg.cho_solve": _cho_solve, "scipy.linalg.eigh": _eigh,
+    "scipy.linalg.solve_banded": _solve_banded, "scipy.linalg.solve_toeplitz": _solve_toeplitz,
 })  # fmt: skip

@@ -14,7 +14,7 @@ from pullback.infer.assign import set_item
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call, call_builtin
 from pullback.infer.complexes import halves, pair_of
-from pullback.infer.creation import arguments_of, array_like, empty
+from pullback.infer.creation import arguments_of, array_like, array_or_number, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise, reduce_sum
 from pullback.infer.engine import Frame
@@ -22,6 +22,7 @@ from pullback.infer.fancy import check_index, true_places, unraveled
 from pullback.infer.filling import copy, fill, writable
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import WEAK_INT
+from pullback.infer.lists import is_array_like
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.numpy.axes import common_shape, expanded, is_none, moved, moved_axis, of_array, part, rank_of
 from pullback.infer.numpy.joining import common_dtype, require_same_kind
@@ -56,7 +57,7 @@ def _inside(cx: Frame, index: AV, mode: str, size: Value) -> AV:
 
 
 def _index(cx: Frame, av: AV) -> AV:
-    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    return array_or_number(cx, av)
 
 
 def _take(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
@@ -322,7 +323,7 @@ def _copy_complex(cx: Frame, target: AV, source: AV, found: Mapping[str, AV]) ->
     if is_none(found, "where"):
         set_item(cx, target, full_slice(), source)
         return
-    if isinstance(source.type, Tuple | List):
+    if is_array_like(source.type):
         source = call_builtin(cx, "numpy.array", [source], {})
     zero = AV(WEAK_INT, (cx.e.integer(0),), 0)
     for half, value in zip(halves(target), pair_of(cx, source), strict=True):

@@ -33,7 +33,7 @@ from pullback.infer.values import AV, items_of
 from pullback.infer.views import integer
 from pullback.types import NONE, Array, Builtin, Constant, DType, List, Number, Str, Tuple, show
 
-__all__ = ["sorted_lines"]
+__all__ = ["NAMED_RESULTS", "check_kth", "run", "shaped_like", "sorted_lines"]
 
 Rule = Callable[[Frame, AV, Mapping[str, AV]], AV]
 
@@ -91,7 +91,8 @@ def _argsort(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
     return ordered_as(scan(cx, "argsort_line", av, axis, _integers(cx, av)), [av])
 
 
-def _check_kth(cx: Frame, av: AV, axis: int, kth: AV) -> None:
+def check_kth(cx: Frame, av: AV, axis: int, kth: AV) -> None:
+    """The places that a partition is asked for lie in the line."""
     e, size = cx.e, cx.e("array_size", av.value, axis=axis)
     for item in items_of(kth) if isinstance(kth.type, Tuple | List) else [kth]:
         if isinstance(item.type, Array) and item.type.rank:
@@ -105,7 +106,7 @@ def _check_kth(cx: Frame, av: AV, axis: int, kth: AV) -> None:
 def _partition(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
     """For several places sorted wholly, which is one of the orders that are right."""
     av, axis = _line(cx, av, found, "np.partition")
-    _check_kth(cx, av, axis, found["kth"])
+    check_kth(cx, av, axis, found["kth"])
     if isinstance(found["kth"].type, Tuple | List):
         return ordered_as(sorted_lines(cx, av, axis), [av])
     assert isinstance(av.type, Array)
@@ -115,7 +116,7 @@ def _partition(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
 
 def _argpartition(cx: Frame, av: AV, found: Mapping[str, AV]) -> AV:
     av, axis = _line(cx, av, found, "np.argpartition")
-    _check_kth(cx, av, axis, found["kth"])
+    check_kth(cx, av, axis, found["kth"])
     if isinstance(found["kth"].type, Tuple | List):
         return ordered_as(scan(cx, "argsort_line", av, axis, _integers(cx, av)), [av])
     return ordered_as(scan(cx, "argpartition_line", av, axis, _integers(cx, av), [_place(cx, found["kth"])]), [av])
@@ -176,7 +177,7 @@ def _side(cx: Frame, found: Mapping[str, AV]) -> str:
     return str(side)
 
 
-def _shaped_like(cx: Frame, found: AV, model: AV) -> AV:
+def shaped_like(cx: Frame, found: AV, model: AV) -> AV:
     """A row of ints in the shape of what they were found for; a number for a number."""
     if not isinstance(model.type, Array):
         return AV(Number(DType.I64, False), (cx.e("array_get", found.value, cx.e.integer(0)),))
@@ -192,7 +193,7 @@ def _found(cx: Frame, name: str, line: AV, v: AV) -> AV:
     out = _integers(cx, row)
     arguments = [line, row, out] if name.startswith("search") else [row, line, out]
     result = run(cx, name, *arguments)
-    return result if cx.dead else _shaped_like(cx, result, v)
+    return result if cx.dead else shaped_like(cx, result, v)
 
 
 def _as_subject(cx: Frame, v: AV) -> AV:
@@ -245,7 +246,7 @@ def _runs(cx: Frame, av: AV, *, join_nan: bool, wanted: Sequence[bool]) -> list[
     if wanted[0]:
         parts.append(first)
     if wanted[1]:
-        parts.append(_shaped_like(cx, run(cx, "run_numbers", order, starts), av if rank_of(av) else row))
+        parts.append(shaped_like(cx, run(cx, "run_numbers", order, starts), av if rank_of(av) else row))
     if wanted[2]:
         parts.append(run(cx, "lengths_of_runs", starts))
     return parts
@@ -359,10 +360,13 @@ _ROWS: dict[str, tuple[Sequence[str], Rule]] = {
     "unique_values": (("x",), _unique_values),
 }  # fmt: skip
 _NAMED = {"all": (True, True, True), "counts": (False, False, True), "inverse": (False, True, False)}
-for _name, _wanted in _NAMED.items():
-    if hasattr(np, f"unique_{_name}"):  # NumPy 2
-        _class = inspect.unwrap(getattr(np, f"unique_{_name}")).__globals__[f"Unique{_name.capitalize()}Result"]
-        _ROWS[f"unique_{_name}"] = (("x",), _unique_named(_class, _wanted))
+# Functions that give a NamedTuple, its class, and which of index, inverse and counts are in it.
+NAMED_RESULTS = [
+    (f"unique_{name}", inspect.unwrap(getattr(np, f"unique_{name}")).__globals__[f"Unique{name.capitalize()}Result"],
+     wanted)
+    for name, wanted in _NAMED.items() if hasattr(np, f"unique_{name}")  # NumPy 2
+]  # fmt: skip
+_ROWS |= {name: (("x",), _unique_named(cls, wanted)) for name, cls, wanted in NAMED_RESULTS}
 HANDLERS.update({f"numpy.{name}": of_array(f"numpy.{name}", *row) for name, row in _ROWS.items()})
 HANDLERS.update({
     "pullback.order_bits": _order_bits, "ndarray.sort": _in_place(_sort, _SORT),

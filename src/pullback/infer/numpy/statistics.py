@@ -12,21 +12,24 @@ from dataclasses import replace
 
 from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call, call_builtin
+from pullback.infer.complexes import halves
 from pullback.infer.creation import arguments_of, array_like
+from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, elementwise, require_equal
 from pullback.infer.engine import Frame
-from pullback.infer.lattice import WEAK_INT
+from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, convert, promote
 from pullback.infer.numpy.axes import expanded, is_none, moved, pack, part, rank_of
+from pullback.infer.numpy.contract import elementwise_of_parts
 from pullback.infer.numpy.reductions import flag, of_arrays, reduced, reduction_axes
 from pullback.infer.numpy.sums import Reduction, cast_to, each, total
 from pullback.infer.numpy.ufuncs import kept_in
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.truth import truth
 from pullback.infer.values import AV
-from pullback.types import Array, DType, NoneType, Number, Scalar, Tuple, show
+from pullback.types import Array, Complex, DType, NoneType, Number, Scalar, Tuple, show
 
-__all__: list[str] = []
+__all__ = ["weights_like"]
 
 Rule = Callable[[Frame, AV, Mapping[str, AV]], AV]
 
@@ -149,7 +152,7 @@ def _average(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
         if not flag(cx, found, "returned") or cx.dead:
             return mean
         return pack([mean, _counted(cx, value, mean, axes)])
-    weights = _weights(cx, value, array_like(cx, found["weights"]), axes, given=not is_none(found, "axis"))
+    weights = weights_like(cx, value, array_like(cx, found["weights"]), axes, given=not is_none(found, "axis"))
     assert isinstance(weights.type, Array)
     kind = promote(Number(value.type.dtype, False), Number(weights.type.dtype, False)).dtype
     kind = kind if value.type.dtype.is_float else promote(Number(kind, False), Number(DType.F64, False)).dtype
@@ -183,7 +186,7 @@ def _counted(cx: Frame, value: AV, mean: AV, axes: Sequence[int]) -> AV:
     return each(cx, [mean, AV(WEAK_INT, (count,))], item)
 
 
-def _weights(cx: Frame, value: AV, weights: AV, axes: Sequence[int], *, given: bool) -> AV:
+def weights_like(cx: Frame, value: AV, weights: AV, axes: Sequence[int], *, given: bool) -> AV:
     """Weights of the array's rank: those of the axes alone get the others."""
     sizes, own = array_sizes(cx, value), array_sizes(cx, weights)
     if len(own) == len(sizes):
@@ -223,16 +226,25 @@ def _count_nonzero(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
 
 
 def _variables(cx: Frame, av: AV, rowvar: bool) -> AV:
-    """A table of floats whose rows are the variables."""
-    av = array_like(cx, av)
-    assert isinstance(av.type, Array)
-    if av.type.rank > 2:
+    """A table of floats or complex numbers whose rows are the variables."""
+    av = call_builtin(cx, "numpy.asarray", [av], {})
+    rank = rank_of(_first_part(av))
+    if rank > 2:
         title = "m has more than 2 dimensions"
         raise cx.error(title, show(av.type), raised=("ValueError", title))
-    av = cast_to(cx, av, DType.F64)
-    while rank_of(av) < 2:
-        av, rowvar = expanded(cx, av, 0), True
-    return av if rowvar else moved(cx, av, [1, 0])
+
+    def table(cx: Frame, part: AV) -> AV:
+        part = cast_to(cx, part, DType.F64)
+        while rank_of(part) < 2:
+            part = expanded(cx, part, 0)
+        return part if rowvar or rank < 2 else moved(cx, part, [1, 0])
+
+    return elementwise_of_parts(cx, av, table)
+
+
+def _first_part(av: AV) -> AV:
+    """The real part, whose shape is that of the whole."""
+    return halves(av)[0] if isinstance(av.type, Complex) else av
 
 
 def _cov(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -240,8 +252,19 @@ def _cov(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.cov", names, given, keywords)
     if not is_none(found, "dtype"):
         raise cx.error("np.cov: dtype= is not supported", "covariances are float64 here", "convert the result")
-    result = _covariance(cx, found)
-    return result if cx.dead else _squeezed(cx, result, found)
+
+    def rule(cx: Frame, found: Mapping[str, AV]) -> AV:
+        result = _covariance(cx, found)
+        return result if cx.dead else _squeezed(cx, result, found)
+
+    return _of_each(cx, found, rule)
+
+
+def _of_each(cx: Frame, found: Mapping[str, AV], rule: Callable[[Frame, Mapping[str, AV]], AV]) -> AV:
+    """A call of each of the types that the observations may be of: of complex ones the result is complex."""
+    names = [name for name in ("m", "y") if name in found]
+    return dispatch(cx, [found[name] for name in names],
+                    lambda cx, operands: rule(cx, {**found, **dict(zip(names, operands, strict=True))}))  # fmt: skip
 
 
 def _covariance(cx: Frame, found: Mapping[str, AV]) -> AV:
@@ -279,7 +302,7 @@ def _degrees(cx: Frame, ddof: AV, weights: AV, found: Mapping[str, AV]) -> AV:
 
 def _squeezed(cx: Frame, result: AV, found: Mapping[str, AV]) -> AV:
     """The covariance of one variable is an array of rank 0."""
-    first = array_like(cx, found["m"])
+    first = _first_part(call_builtin(cx, "numpy.asarray", [found["m"]], {}))
     assert isinstance(first.type, Array)
     rowvar = flag(cx, found, "rowvar", default=True)
     single: bool | None = True
@@ -293,21 +316,25 @@ def _squeezed(cx: Frame, result: AV, found: Mapping[str, AV]) -> AV:
         cx.check(cx.e("ne", size, cx.e.integer(1)), "ValueError", words)
     if not single:
         return result
-    for _ in range(2):
-        result = part(cx, result, 0)
-    return result
+    return elementwise_of_parts(cx, result, lambda cx, table: part(cx, part(cx, table, 0), 0))
 
 
 def _corrcoef(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     found = arguments_of(cx, "numpy.corrcoef", ("x", "y", "rowvar"), given, keywords)
     found["m"] = found.pop("x")
+    return _of_each(cx, found, _correlation)
+
+
+def _correlation(cx: Frame, found: Mapping[str, AV]) -> AV:
     result = _covariance(cx, found)
     if cx.dead:
         return result
     single = _squeezed(cx, result, found)
-    if rank_of(single) == 0:
+    if rank_of(_first_part(single)) == 0:
         return binary(cx, "/", single, single)
-    return call(cx, prelude(cx, "pullback.correlation"), [result], {})
+    scaled = call(cx, prelude(cx, "pullback.scaled_covariance"), [result], {})
+    ends = [AV(WEAK_FLOAT, (cx.e.constant(end),), end) for end in (-1.0, 1.0)]
+    return elementwise_of_parts(cx, scaled, lambda cx, part: call_builtin(cx, "numpy.clip", [part, *ends], {}))
 
 
 _SUM = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")

@@ -13,7 +13,7 @@ import numpy as np
 from pullback.infer.arguments import arguments_of
 from pullback.infer.calls import call, call_builtin
 from pullback.infer.complexes import halves, pair_of
-from pullback.infer.creation import array_like, dtype_of, empty
+from pullback.infer.creation import array_like, array_or_number, dtype_of, empty
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
@@ -39,12 +39,10 @@ from pullback.types import (
     Complex,
     Constant,
     DType,
-    List,
     NoneType,
     Number,
     Scalar,
     Str,
-    Tuple,
     show,
 )
 
@@ -258,7 +256,7 @@ def _at(short: str) -> Handler:
 
 
 def _as_operand(cx: Frame, av: AV) -> AV:
-    return array_like(cx, av) if isinstance(av.type, Tuple | List) else as_number(cx, av)
+    return array_or_number(cx, av)
 
 
 def _at_index(cx: Frame, ufunc: np.ufunc, subject: AV, index: AV, values: Sequence[AV]) -> None:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from pullback.infer.calls import INTERCEPT, call_builtin
-from pullback.infer.creation import array_like, cast, dtype_of
+from pullback.infer.creation import array_or_number, cast, dtype_of
 from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import array_sizes, broadcast, shape_text
 from pullback.infer.engine import Frame
 from pullback.infer.filling import apart, fill, writable, write
 from pullback.infer.lattice import WEAK_INT
-from pullback.infer.lists import is_sequence
+from pullback.infer.lists import is_array_like
 from pullback.infer.numbers import as_number, convert
 from pullback.infer.numpy.axes import is_none
 from pullback.infer.registry import HANDLERS
@@ -32,7 +32,6 @@ from pullback.types import (
     Complex,
     Constant,
     DType,
-    List,
     NoneType,
     Number,
     Str,
@@ -57,8 +56,9 @@ def _with_keywords(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapp
     """A call of a ufunc with keywords or with an array for the result; None for all others."""
     module, _, short = name.rpartition(".")
     ufunc = UFUNCS.get(short) if module == "numpy" else None
-    if module == "numpy" and (ufunc is not None or short in _LIKE_UFUNCS) and any(map(_is_sequence, arguments)):
-        arguments = [HANDLERS["numpy.array"](cx, [av], {}) if _is_sequence(av) else av for av in arguments]
+    maps = module == "numpy" and (ufunc is not None or short in _LIKE_UFUNCS)
+    if maps and any(is_array_like(av.type) for av in arguments):
+        arguments = [HANDLERS["numpy.array"](cx, [av], {}) if is_array_like(av.type) else av for av in arguments]
         return call_builtin(cx, name, arguments, keywords)
     if ufunc is None or (not keywords and len(arguments) <= ufunc.nin) or len(arguments) < ufunc.nin:
         return None
@@ -78,11 +78,6 @@ def _with_keywords(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapp
 
 
 _LIKE_UFUNCS = ("where", "clip", "fix", "real", "imag", "angle")
-
-
-def _is_sequence(av: AV) -> bool:
-    """Is this what NumPy makes an array of."""
-    return isinstance(av.type, Tuple | List) or is_sequence(av.type)
 
 
 def _is_default(key: str, av: AV) -> bool:
@@ -199,7 +194,7 @@ def _store(cx: Frame, out: AV, result: AV, where: AV | None) -> None:
     if where is None:
         fill(cx, out, result, exact=False)
         return
-    mask = array_like(cx, where) if isinstance(where.type, Tuple | List) else as_number(cx, where)
+    mask = array_or_number(cx, where)
     if isinstance(mask.type, Array):
         mask = apart(cx, out, mask)
 

@@ -35,6 +35,7 @@ from types import FunctionType
 from pullback.prims.prelude import (
     arrays,
     axes,
+    banded,
     bits,
     builtin,
     caches,
@@ -46,6 +47,7 @@ from pullback.prims.prelude import (
     generators,
     grids,
     iteration,
+    lambert,
     library,
     linalg,
     lines,
@@ -79,7 +81,7 @@ _FAMILIES = (
     builtin, caches, complexes, generators, numbers, objects, observations, arrays, axes, products, scipy_linalg,
     scipy_matrices, lists, dicts, sequences, sets, orders, sorting, statistics, iteration, library, linalg,
     matrix_powers, lines, floats, grids, shapes, special, fourier, transforms, polynomials, orthogonal, bits,
-    random_generator, windows, text, derivatives, resumed,
+    random_generator, windows, text, derivatives, resumed, banded, lambert,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, FunctionType] = {name: f for family in _FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -81,6 +81,13 @@ def fill_complex_rows(re: Any, im: Any, rows: Any) -> None:
         re[k], im[k] = z.real, z.imag
 
 
+def complex_tolist(z: Any) -> Any:
+    """Lists of Python's numbers, one in the other."""
+    if z.ndim == 1:
+        return [complex(x) for x in z]
+    return [complex_tolist(row) for row in z]
+
+
 def real_if_close(a: Any, tol: Any = 100) -> Any:
     """The real parts, if the imaginary ones are as small as so many epsilons, or as a number below 1."""
     z = np.asarray(a)
@@ -93,5 +100,5 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
 FUNCTIONS = {
     f"pullback.{function.__name__}": function
     for function in (complex_prod_lines, complex_cumprod_lines, complex_place_lines, begin_lines, take_lines,
-                     fill_complex_numbers, fill_complex_rows, real_if_close)
+                     fill_complex_numbers, fill_complex_rows, complex_tolist, real_if_close)
 }  # fmt: skip

@@ -59,18 +59,28 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def cross_last(a: Any, b: Any) -> Any:
-    """Of vectors along the last axis."""
+    """Of vectors along the last axis; one of 2 elements beside one of 3 has a third that is 0."""
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    if a.shape[-1] == 2 or b.shape[-1] == 2:
+    if a.shape[-1] == 2 and b.shape[-1] == 2:  # a number for each pair: another rank
         formula = "a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]"
-        raise ValueError(f"np.cross of vectors of 2 elements, deprecated by NumPy, is not known here: write {formula}")
+        raise ValueError(f"np.cross of vectors of 2 elements is known for arrays of known sizes only: write {formula}")
+    z = cross_plane(a, b)
+    if a.shape[-1] == 2:
+        return np.stack((a[..., 1] * b[..., 2], -(a[..., 0] * b[..., 2]), z), axis=-1)
+    if b.shape[-1] == 2:
+        return np.stack((-(a[..., 2] * b[..., 1]), a[..., 2] * b[..., 0], z), axis=-1)
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     return np.stack((x, y, z), axis=-1)
+
+
+def cross_plane(a: Any, b: Any) -> Any:
+    """Of vectors of 2 elements: the third one of the product."""
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 FUNCTIONS: dict[str, Any] = {
     "numpy.convolve": convolve, "pullback.correlate_real": correlate, "pullback.cross_last": cross_last,
+    "pullback.cross_plane": cross_plane,
 }  # fmt: skip

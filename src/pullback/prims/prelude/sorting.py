@@ -63,6 +63,39 @@ def complex_sort_columns(re: Any, im: Any, re_out: Any, im_out: Any) -> None:
                 im_out[i, k, j] = im[i, order[k], j]
 
 
+@structural
+def complex_ranks(re: Any, im: Any, as_sorted: bool, first: int) -> Any:
+    """Ranks of complex numbers, the same for equal ones.
+
+    as_sorted: numbers with nans have the same where they sort alike; else all before `first`, and all after it.
+    """
+    n, rank = len(re), -1
+    order, out = complex_order(re, im), np.empty(len(re), np.int64)
+    for k in range(n):
+        i = order[k]
+        if not as_sorted and (re[i] != re[i] or im[i] != im[i]):
+            out[i] = n if i < first else n + 1  # above all others
+        else:
+            if k == 0 or not (sort_alike(re[order[k - 1]], re[i]) and sort_alike(im[order[k - 1]], im[i])):
+                rank += 1
+            out[i] = rank
+    return out
+
+
+@structural
+def sort_alike(x: Any, y: Any) -> bool:
+    return bool(x == y or (x != x and y != y))
+
+
+@structural
+def first_of_ranks(ranks: Any) -> Any:
+    """Where each rank comes first."""
+    out = np.zeros(len(ranks) + 2, np.int64)
+    for k in range(len(ranks) - 1, -1, -1):
+        out[ranks[k]] = k
+    return out
+
+
 # ------------------------------------------------------------------------------------------------------ searching
 
 
@@ -194,6 +227,22 @@ def rows_differ(table: Any, i: int, k: int) -> bool:
     return False
 
 
+def complex_run_starts(re: Any, im: Any, order: Any, join_nan: bool) -> Any:
+    """As `run_starts`, of complex numbers; join_nan: all with a nan are one run."""
+    n, m = len(re), 0
+    starts = np.empty(n + 1, np.int64)
+    for k in range(n):
+        if k > 0:
+            p, q = order[k - 1], order[k]
+            unknown = re[p] != re[p] or im[p] != im[p]  # and so is what comes after it
+            if (unknown and join_nan) or (re[p] == re[q] and im[p] == im[q]):
+                continue
+        starts[m] = k
+        m += 1
+    starts[m] = n
+    return starts[: m + 1].copy()
+
+
 def first_of_runs(order: Any, starts: Any) -> Any:
     out = np.empty(len(starts) - 1, np.int64)
     for k in range(len(out)):
@@ -287,7 +336,8 @@ FUNCTIONS: dict[str, Any] = {
     f"pullback.{f.__name__}": f
     for f in (
         lexsort_step, lexsort_rows,
-        complex_argsort_columns, complex_sort_columns, search_left,
+        complex_argsort_columns, complex_sort_columns, complex_order, complex_ranks, complex_run_starts,
+        first_of_ranks, search_left,
         search_right, search_all_left, search_all_right, digitize_left, digitize_right, run_starts, sorted_order,
         order_of_rows, starts_of_rows, first_of_runs, lengths_of_runs, run_numbers, distinct, union1d, contained,
         setdiff1d, setxor1d, intersection,

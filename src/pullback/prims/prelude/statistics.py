@@ -156,6 +156,24 @@ def median_rows(sorted_rows: Any, out: Any, skip_nan: bool) -> Any:
     return out
 
 
+def complex_median_rows(re: Any, im: Any, re_out: Any, im_out: Any, skip_nan: bool) -> None:
+    """As `median_rows`: the parts of sorted rows, where numbers with a nan come last."""
+    for i in range(len(re)):
+        x, y = re[i], im[i]
+        n = len(x)
+        while n > 0 and (x[n - 1] != x[n - 1] or y[n - 1] != y[n - 1]):
+            n -= 1
+        middle = n // 2
+        if len(x) == 0:
+            re_out[i] = im_out[i] = np.nan
+        elif n == 0 or (n < len(x) and not skip_nan):
+            re_out[i], im_out[i] = x[len(x) - 1], y[len(x) - 1]
+        elif n % 2 == 1:
+            re_out[i], im_out[i] = x[middle], y[middle]
+        else:
+            re_out[i], im_out[i] = (x[middle - 1] + x[middle]) / 2, (y[middle - 1] + y[middle]) / 2
+
+
 # ---------------------------------------------------------------------------------------------------- interpolation
 
 
@@ -409,17 +427,17 @@ def covariance(table: Any, weights: Any, degrees: Any) -> Any:
     if weights is None:
         middle = np.sum(table, axis=1) / n
         rest = table - middle[:, None]
-        return rest @ rest.T / max(n - degrees, 0.0)
+        return rest @ rest.conj().T / max(n - degrees, 0.0)
     total = np.sum(weights)
     middle = np.sum(table * weights, axis=1) / total
     rest = table - middle[:, None]
-    return rest @ (rest * weights).T / max(total - degrees, 0.0)
+    return rest @ (rest * weights).conj().T / max(total - degrees, 0.0)
 
 
-def correlation(c: Any) -> Any:
-    """Covariances divided by the standard deviations, kept between -1 and 1."""
-    scale = np.sqrt(np.diagonal(c))
-    return np.clip(c / scale[:, None] / scale, -1.0, 1.0)
+def scaled_covariance(c: Any) -> Any:
+    """Covariances divided by the standard deviations."""
+    scale = np.sqrt(np.diagonal(c).real)
+    return c / scale[:, None] / scale
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -428,6 +446,6 @@ FUNCTIONS: dict[str, Any] = {
         check_fractions, quantile_rows, taken_rows, weighted_rows, median_rows, interp_rows, periodic_points, apart,
         extremes, bins_by_rule,
         bincount, bincount_weighted, bin_number, edges_between, check_edges, count_bins, weigh_bins, cell_step,
-        count_cells, weigh_cells, covariance, correlation,
+        count_cells, weigh_cells, covariance, scaled_covariance, complex_median_rows,
     )
 }  # fmt: skip

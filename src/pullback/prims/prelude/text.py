@@ -26,6 +26,14 @@ def split_(text: Any, separator: Any = None) -> Any:
     return [text_piece(text, i, separator) for i in range(text_pieces(text, separator))]
 
 
+def more_text(text: Any, begun: bool, separator: Any, items: Any) -> Any:
+    """What print() writes, after some more items; begun: are there some already."""
+    for item in items:
+        text = text + separator + str(item) if begun else text + str(item)
+        begun = True
+    return text, begun
+
+
 def items_text(items: Any, opening: str, closing: str) -> Any:
     """The items of a container as repr() shows them."""
     result = opening
@@ -49,5 +57,5 @@ def pairs_text(pairs: Any, opening: str, closing: str) -> Any:
 
 FUNCTIONS = {
     "str.join": join_, "pullback.text_split": split_, "pullback.items_text": items_text,
-    "pullback.pairs_text": pairs_text,
+    "pullback.pairs_text": pairs_text, "pullback.more_text": more_text,
 }  # fmt: skip
