@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter, OrderedDict, defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -354,6 +356,82 @@ def set_dedup(x):
             out.append(v)
     return x * sum(out) + out[1] + len(set(xs)) + sorted(set(xs))[0]
 
+
+@dataclass
+class Held:
+    value: float
+
+
+@dataclass
+class Other:
+    value: float
+
+
+@case()
+def dict_by_identity(x):
+    a, b, c = Held(x), Held(x), Other(x)
+    seen = {}
+    for o in [a, b, a, c, c, a]:
+        seen[id(o)] = seen.get(id(o), 0.0) + o.value
+    s = 0.0
+    for i, v in enumerate(seen.values()):
+        s += v * v * (i + 1)
+    one, two = [x], [x]
+    same = one
+    s += 100 * (id(a) == id(b)) + 10 * (id(one) == id(same)) + 1000 * (id(one) == id(two))
+    return s + len({id(a), id(c), id(a)})
+
+
+@case(0.7)
+def dict_of_unlike_dicts_by_keys_of_the_run(x):
+    graph = {"s": {"k": x, "l": 2.0}, "t": {"m": x * x}, "q": {}}
+    waiting = ["s"]
+    s = 0.0
+    while waiting:
+        u = waiting.pop()
+        for v in graph[u].values():
+            s += v
+            if v == 2.0:
+                waiting.append("t")
+                waiting.append("q")
+        for k in graph[u]:
+            s += graph[u][k]
+        for k in sorted(graph[u].keys()):
+            s += graph[u].get(k, 0.0) + graph[u].get("m", x)
+        s += sum(w for w in graph[u].values()) + len(graph[u])
+        s += max([w for _, w in graph[u].items()], default=x)
+        if "m" in graph[u]:
+            s *= 2
+    return s
+
+
+@case(0.7)
+def dict_shortest_paths(x):
+    graph = {"s": {"p": x, "q": 2.0}, "p": {"t": 2.7, "q": 0.1}, "q": {"t": x * 0.9}, "t": {}}
+    distance = {k: float("inf") for k in graph}
+    distance["s"] = 0.0
+    queue = [(0.0, "s")]
+    while queue:
+        d, u = heapq.heappop(queue)
+        if d > distance[u]:
+            continue
+        for v, w in graph[u].items():
+            if d + w < distance[v]:
+                distance[v] = d + w
+                heapq.heappush(queue, (d + w, v))
+    return distance["t"] + 0.1 * sum(v for v in distance.values())
+
+
+@case(0.7)
+def dict_views_that_a_branch_chose(x):
+    d = {"k": x, "l": 2.0} if x > 0.5 else {"m": x}
+    items = iter(d.items()) if x > 0 else iter({}.items())
+    s = 0.0
+    for k, v in items:
+        s += v * len(k)
+    for k, v in zip({"a": x, "b": s}, [1.0, 2.0]) if s > x else zip({"u": x}, (3.0,)):
+        s += v * len(k) * x
+    return s
 
 @case()
 def dict_graph(x):

@@ -1027,3 +1027,83 @@ def next_of_nothing(x):
 def deque_empty(x):
     d = deque()
     return d.popleft() + x
+
+
+@case()
+def list_of_ranges_that_may_be_empty(x):
+    return ranges_to(x, int(2 * x - 1)) + ranges_to(x * x, int(6 * x - 1))
+
+
+def ranges_to(x, n):
+    r = range(5, n)
+    s = 0.0
+    try:
+        s += r[0]
+    except IndexError:
+        s -= x
+    try:
+        s += r[-1]
+    except IndexError:
+        s -= 2 * x
+    backwards = range(n, 3, -1)
+    s += x * sum(r[1:]) + sum(r[::-1]) + len(r[:2]) + 3 * sum(backwards[:-1:2]) + len(backwards[n:1:-2])
+    return s * x + len(np.array(r)) + np.sum(np.array(range(0, n, 3)) * x) + np.mean(range(1, 5))
+
+
+@case(1.7)
+def list_as_index_of_arrays(x):
+    places = list(range(3))
+    places[0], places[2] = places[2], places[0]
+    a = np.array([x, 2 * x, x * x])
+    b = a[places]
+    b[places] += np.array([1.0, 2.0, x])
+    m = np.outer(a, b)
+    some = [i for i in range(3) if i != 1]
+    s = np.sum(m[some] * 2) + np.sum(m[:, some][0]) + m[some, some][1]
+    s += np.sum(a[[v > 3.0 for v in [x, 2 * x, x * x]]]) + a[range(2)].sum()
+    m[some] = 0.5 * x
+    m[1, places] *= a
+    return s + np.sum(m) + len(a[[i for i in range(3) if i > 5]])
+
+
+@case(1.7)
+def list_and_range_for_arrays(x):
+    xs = [x, 2 * x, 3 * x]
+    xs.append(0.5)
+    n = len(xs)
+    s = np.dot(range(n), xs) + np.sum(np.arange(5.0)[[i for i in range(n)]]) * x
+    return s + np.sum(np.exp(np.array(range(3)) * x))
+
+
+class Pair:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __iter__(self):
+        return iter((self.x, self.y))
+
+
+class Doubling:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        yield self.x
+        yield 2 * self.x
+
+
+@case()
+def list_unpacks_what_loops_run_over(x):
+    a, b = Pair(x, x * x)
+    c, d = Doubling(b)
+    e, f = map(lambda t: t * a, [1.0, d])
+    (g, h), (i, j) = zip([x, 2.0], [3.0, x])
+    k, m = reversed([x, c])
+    (_, n), o = enumerate([e, f * x])
+    p, q = "ab"
+    r, *s = range(int(4 * x))
+    try:
+        t, u, v = Pair(x, x)
+    except ValueError:
+        t = u = v = 0.5 * x
+    return a * b + c * d + e * f + g * h + i * j + k * m + n * o[1] + (p < q) + r + len(s) + t * u * v

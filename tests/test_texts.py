@@ -100,6 +100,27 @@ def test_print_is_pythons(capsys: Any) -> None:
     assert capsys.readouterr().out == expected
 
 
+def spread(a: Any, n: int) -> None:
+    xs = []
+    for v in a:
+        xs.append(float(v))
+    print(*xs)
+    print("x", *a, n, *xs, sep=", ", end="!\n")
+    print("a", *xs[:0], "b", *range(n), sep="-" if n > 2 else "|")
+    print(*a[:0], end="")
+    print(*(v * 2 for v in xs), *{1: 2.5}, *[complex(v, 1) for v in xs], *"abc", sep="")
+    print(*[(i, v) for i, v in enumerate(xs)], *a.astype("f4"), *(a > 0), sep="\t", flush=True)
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_print_of_what_has_a_run_time_length(n: int, capsys: Any) -> None:
+    given = np.array([1.5, -2.0, 1e-7])[:n]
+    spread(given, n)
+    expected = capsys.readouterr().out
+    pb.jit(spread)(given, n)
+    assert capsys.readouterr().out == expected
+
+
 @pytest.mark.parametrize("derivative", [pb.grad(noisy), pb.grad(pb.grad(noisy)), pb.hessian(noisy)])
 def test_a_derivative_prints_once(derivative: Callable[..., Any], capsys: Any) -> None:
     noisy(1.5)

@@ -71,6 +71,13 @@ def flatten(type_: Type, value: Any) -> list[Any]:
             return []
 
 
+def _joined(pairs: Any) -> Any:
+    """Complex numbers of pairs, infinities too."""
+    made = np.empty_like(pairs[..., 0], np.complex64 if pairs.dtype == np.float32 else np.complex128)
+    made.real, made.imag = pairs[..., 0], pairs[..., 1]
+    return made
+
+
 def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
     """The Python object that machine values stand for."""
     match type_:
@@ -84,9 +91,9 @@ def unflatten(type_: Type, values: Sequence[Any], texts: Texts) -> Any:
         case PackedComplex(_, real) if real is not None and values[1]:
             part = values[2]
             pairs = np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
-            return np.asarray(pairs[..., 0] + part.dtype.type(1) * pairs[..., 1] * np.complex64(1j))
+            return _joined(pairs)
         case PackedComplex():
-            return np.asarray(values[0][..., 0] + values[0].dtype.type(1) * values[0][..., 1] * np.complex64(1j))
+            return _joined(values[0])
         case Text():
             return texts.at(int(values[0]))
         case NoneType():

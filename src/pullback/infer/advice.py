@@ -36,6 +36,11 @@ _HELP = {
                      "threading", "subprocess", "sorted", "numpy.sort", "numpy.argsort"), _OUTSIDE),
     **dict.fromkeys(("random", "secrets"), _DRAW),
     "numpy.random": "write `rng = np.random.default_rng(seed)`, and draw with its methods",
+    "numpy.poly1d": "keep the coefficients in an array: np.polyval(p, x), np.polyder(p), np.polymul(p, q), np.roots(p)",
+    "scipy.linalg.sqrtm": "of a Hermitian matrix write w, v = np.linalg.eigh(a) and (v * np.sqrt(w)) @ v.conj().T",
+    "scipy.linalg.logm": "of a Hermitian matrix write w, v = np.linalg.eigh(a) and (v * np.log(w)) @ v.conj().T",
+    "numpy.polynomial": "keep the coefficients in an array, and use the functions of numpy.polynomial.polynomial, "
+                        ".chebyshev, ...: polyval(x, c), chebval(x, c), polyder(c), polymul(c, d)",
     "type": "use isinstance(x, float), or convert with float(x), int(x)",
     "complex": "keep real and imaginary parts in two floats",
     "slice": "write the slice as a[start:stop:step]",
@@ -75,15 +80,16 @@ def refusal(value: Any, name: str) -> tuple[str, str, str]:
             "write a function that takes what it needs of the object as arguments",
         )  # fmt: skip
     inner = getattr(value, "__wrapped__", None)
-    if isinstance(inner, python_types.FunctionType):
+    if isinstance(inner, python_types.FunctionType) and not is_foreign(inner):
         kind = type(value).__name__.strip("_")
         help = f"use the function inside, {name.rpartition(' ')[2]}.__wrapped__"
         return f"{name} is a wrapper around {inner.__name__}() ({kind})", "this wrapper is not plain Python", help
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if full is None or kind in _HELP:
+        known = _help(kind, kind)
         return (
             f"{name} is an object of class {type(value).__name__}", "objects of classes cannot be used yet",
-            _HELP.get(kind, "write a function that takes numbers, arrays, tuples, lists or dicts"),
+            known if known != _PLAIN else "write a function that takes numbers, arrays, tuples, lists or dicts",
         )  # fmt: skip
     shown = name if "." in name or name == full else f"{name} ({full})" if "." in full else name
     return f"{shown} is not known to pullback", "neither plain Python nor one of the known functions", _help(full, name)

@@ -20,7 +20,7 @@ from pullback.infer.fancy import set_fancy, set_mask_parts
 from pullback.infer.filling import apart, element, fill, writable, write
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import ELLIPSIS, WEAK_FLOAT, WEAK_INT
-from pullback.infer.lists import is_sequence
+from pullback.infer.lists import is_array_like
 from pullback.infer.numbers import as_number, convert, fitted, is_same_kind, promote, python_int
 from pullback.infer.protocols import inplace_method
 from pullback.infer.registry import HANDLERS
@@ -86,7 +86,7 @@ def _set_item(cx: Frame, subject: AV, index: AV, value: AV) -> None:
         return
     parts = index_parts(cx, subject, index)
     several = fancy_parts(parts) or not is_element(subject, parts)
-    if several and (isinstance(value.type, Tuple | List) or is_sequence(value.type)):
+    if several and is_array_like(value.type):
         value = call(cx, AV(Builtin("numpy.array")), [value], {"dtype": attribute(cx, subject, "dtype")})
     if fancy_parts(parts):
         set_fancy(cx, subject, parts, value)

@@ -29,6 +29,7 @@ from pullback.types import (
     List,
     NoneType,
     Number,
+    Range,
     Ref,
     Scalar,
     Tuple,
@@ -37,7 +38,8 @@ from pullback.types import (
 )  # fmt: skip
 
 __all__ = [
-    "Arguments", "arguments_of", "array_like", "cast", "copied", "dtype_of", "empty", "sizes_of", "view_reversed",
+    "Arguments", "arguments_of", "array_like", "array_or_number", "cast", "copied", "dtype_of", "empty", "sizes_of",
+    "view_reversed",
 ]  # fmt: skip
 
 
@@ -162,6 +164,11 @@ def _like(
 def array_like(cx: Frame, av: AV) -> AV:
     """An array as it is; what NumPy makes an array of as that array."""
     return av if isinstance(av.type, Array) else _as_array(cx, av, None)
+
+
+def array_or_number(cx: Frame, av: AV) -> AV:
+    """What NumPy makes an array of as that array; else a number, or the array it is."""
+    return _as_array(cx, av, None) if lists.is_array_like(av.type) else as_number(cx, av)
 
 
 def _dtype(av: AV) -> DType:
@@ -324,6 +331,9 @@ def _as_array(cx: Frame, value: AV, dtype: AV | None) -> AV:
     """An array of the numbers in nested tuples and lists; of rows where the leaves are arrays."""
     if lists.is_sequence(value.type):
         return _of_run_time(cx, value, dtype)
+    if isinstance(value.type, Range):
+        fresh = empty(cx, [lists.range_length(cx, value)], dtype_of(cx, dtype, DType.I64))
+        return call(cx, prelude(cx, "pullback.fill_from"), [fresh, value], {})
     shape, leaves = _leaves(cx, value)
     if any(isinstance(leaf.type, Array) for leaf in leaves):
         rows = call(cx, AV(Builtin("numpy.stack")), [value], {})

@@ -169,7 +169,10 @@ def _fixed(name: str, rule: Handler) -> Handler:
     """keys, values, items and get of a dict: of one of fixed structure, what is known while compiling."""
 
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        if not isinstance(arguments[0].type, Dict):
+        subject, *rest = arguments
+        if isinstance(subject.type, Union):
+            return dispatch(cx, [subject], lambda cx, operands: handler(cx, [*operands, *rest], keywords))
+        if not isinstance(subject.type, Dict):
             return rule(cx, arguments, keywords)
         return _fixed_get(cx, arguments) if name == "get" else _fixed_view(name, arguments[0])
 

@@ -42,6 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
+MOST_GROWN = 3  # tries of a function whose result has no end: each takes twice as long as the last
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
 MOST_BACKPROPAGATORS = 64  # that may nest beyond that
 MOST_PAIRS = 4  # around data in derivatives by closures: of values and backpropagators, of sensitivities
@@ -189,6 +190,7 @@ class Session:
     outside: bool = False  # and to some that it finds in globals, cells and defaults
     places: dict[Hashable, Type] = field(default_factory=dict)  # these, where derivatives read any
     called: dict[object, Function] = field(default_factory=dict)  # functions whose loops are calls in derivatives
+    grown: dict[Code, list[CompileError]] = field(default_factory=dict)  # of which results had no end, in this pass
     origins: dict[Op, Op] = field(default_factory=dict)  # the loops in these, as they are in the source
     recalled: int = 0  # counts changes that were seen when another loop became a call
     backward: Backward | None = None  # derivatives are closures (`ad.closures`), not requests that `ad` expands
@@ -238,6 +240,8 @@ class Session:
         if found is not None:
             self._depend(found)
             return found
+        if len(grown := self.grown.get(code, [])) >= MOST_GROWN:
+            raise _seen_from(grown[0], code, span)
         self._guard_growth(code, parameters, span)
         estimate = self.estimates.get(key, NEVER)
         spec = Specialization(
@@ -337,12 +341,15 @@ class Session:
             return
         if sites := self.endless((result,)):
             raise Changed(sites)
-        raise CompileError(
+        error = CompileError(
             Diagnostic(
                 f"the type of what {spec.code.name}() returns grows without bound", spec.code.untyped.span,
-                "each level of the recursion returns a larger structure", "use a class for the nodes, or a list",
+                "each level of the recursion returns a larger structure",
+                "use a class for the nodes (a dataclass, not a NamedTuple), or a list",
             )
         )  # fmt: skip
+        self.grown.setdefault(spec.code, []).append(error)
+        raise error
 
     def _drop_since(self, position: int) -> None:
         for other in self.order[position:]:

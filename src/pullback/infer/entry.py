@@ -89,6 +89,7 @@ def infer_entry(session: Session, request: Request) -> Entry:
 
 def _attempt(session: Session, request: Request) -> tuple[Entry | None, Exception | None]:
     """One pass, and the error that ended it."""
+    session.grown.clear()
     try:
         return _infer_once(session, request), None
     except Changed as found:

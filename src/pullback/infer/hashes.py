@@ -2,6 +2,7 @@
 
     hash_of(key)        for sets
     hash_in(d, key)     for dicts, whose order is that of insertion: mixed, so that the low bits of all keys differ
+    id(x)               another number for each object, the same for as long as the call runs
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pullback.diagnostic import CompileError
 from pullback.infer.binding import pack_tuple
 from pullback.infer.calls import call
 from pullback.infer.classes import instance_class, is_generated, member
+from pullback.infer.containers import changed
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import heap_of_type, kind_of, read
@@ -54,6 +56,7 @@ __all__ = ["key_type_of"]
 MODULUS = 2**61 - 1  # of hashes of numbers
 INFINITE = 314159  # the hash of infinity
 _P1, _P2, _P5 = 11400714785074694791, 14029467366897019727, 2870177450012600261  # xxHash's, as tuples use them
+_HEAP_BITS = 24  # of an id; the rest is the row
 UNHASHABLE = ("list", "dict", "defaultdict", "Counter", "OrderedDict", "set", "deque")
 
 
@@ -227,7 +230,26 @@ def _python_hash(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV])
     return _hash_of(cx, arguments, keywords)
 
 
+def _id(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """id(x): the row of an object, list, dict or set, and which table it is a row of."""
+    if len(arguments) != 1 or keywords:
+        raise cx.type_error("id() takes exactly one argument", f"{len(arguments) + len(keywords)} are given")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        (subject,) = operands
+        if isinstance(subject.type, List | Dict):
+            changed(cx, subject, "asked for its id()")
+        heap = heap_of_type(subject.type)
+        if heap is None or kind_of(subject.type) == "tuple" or kind_of(subject.type).startswith("record"):
+            raise cx.error(f"{show(subject.type)} has no identity in compiled code", "id() is of objects, lists, dicts "
+                           "and sets", "compare by value, `==`, or use it as a key itself")  # fmt: skip
+        row = cx.e("shl", subject.value, cx.e.integer(_HEAP_BITS))
+        return AV(WEAK_INT, (cx.e("or_", row, cx.e.integer(heap.number % (1 << _HEAP_BITS))),))
+
+    return dispatch(cx, arguments, rule)
+
+
 HANDLERS.update({
-    "builtins.hash": _python_hash, "pullback.hash_of": _hash_of, "pullback.hash_in": _hash_in,
+    "builtins.hash": _python_hash, "builtins.id": _id, "pullback.hash_of": _hash_of, "pullback.hash_in": _hash_in,
     "pullback.hashable": _hashable,
 })  # fmt: skip

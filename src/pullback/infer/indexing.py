@@ -15,13 +15,14 @@ from pullback.infer.enums import class_item
 from pullback.infer.fancy import take, take_mask_parts
 from pullback.infer.filling import copy
 from pullback.infer.lattice import MOST_TEXTS
+from pullback.infer.lists import range_length
 from pullback.infer.records import record_item
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
 from pullback.infer.static import static_int
 from pullback.infer.texts import text_item, text_slice
 from pullback.infer.values import AV, items_of
-from pullback.infer.views import checked_index, fancy_parts, holds_scalar_arrays, index_parts, indexed
+from pullback.infer.views import checked_index, fancy_parts, holds_scalar_arrays, index_parts, indexed, range_slice
 from pullback.ir.node import Value
 from pullback.runtime.errors import REPR
 from pullback.runtime.fixed import is_static
@@ -84,8 +85,10 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
         case Builtin(name) if f"{name}.__getitem__" in HANDLERS:
             return HANDLERS[f"{name}.__getitem__"](cx, [AV(index.type, index.values, literal)], {})
         case Range():
-            start, count, step = subject.values
-            k = checked_index(cx, index, count, "IndexError", "range object index out of range")
+            if isinstance(index.type, Slice):
+                return range_slice(cx, subject, index)
+            start, _, step = subject.values
+            k = checked_index(cx, index, range_length(cx, subject), "IndexError", "range object index out of range")
             return AV(Number(DType.I64), (cx.e("add", start, cx.e("mul", k, step)),))
     raise cx.error(f"{show(subject.type)} cannot be indexed", "tuples, lists, dicts and arrays can",
                    raised=python_error(operator.getitem, subject.type, index.type))  # fmt: skip

@@ -19,7 +19,7 @@ from pullback.infer.lattice import WEAK_INT
 from pullback.infer.registry import prelude
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
-from pullback.types import NEVER, Tuple, Type
+from pullback.types import NEVER, List, Range, Tuple, Type
 
 __all__ = [
     "append",
@@ -27,12 +27,14 @@ __all__ = [
     "first_item",
     "frozen",
     "heap_behind",
+    "is_array_like",
     "is_sequence",
     "item_type",
     "key_here",
     "length",
     "make",
     "put",
+    "range_length",
     "reserved",
     "set_length",
 ]  # fmt: skip
@@ -44,6 +46,16 @@ def is_sequence(type_: Type) -> bool:
     """Is this a list or tuple of run-time length."""
     heap = heap_of_type(type_)
     return heap is not None and heap.kind in SEQUENCES
+
+
+def is_array_like(type_: Type) -> bool:
+    """Is this what NumPy makes an array of: a list, tuple or range."""
+    return isinstance(type_, Tuple | List | Range) or is_sequence(type_)
+
+
+def range_length(cx: Frame, av: AV) -> Value:
+    """How many items a range has; its count is below zero where it ends before it begins."""
+    return cx.e("maximum", av.values[1], cx.e.integer(0))
 
 
 def key_here(cx: Frame) -> Hashable:

@@ -565,7 +565,7 @@ def lazily(cx: Frame, av: AV) -> Iterable:
             return ITERABLES[kind_of(av.type)](cx, av)
         case Ref() | Class() if (inner := iterated(cx, av)) is not av:
             return lazily(cx, inner)
-        case Union(members) if all(isinstance(member, Tuple | List | Array) for member in members):
+        case Union(members) if all(isinstance(member, Tuple | List | Dict | Array) for member in members):
             return _one_of(cx, av)
         case Iterator("generator"):
             return iterable(cx, collected(cx, av))

@@ -110,8 +110,13 @@ def _of_module(cx: Frame, use: Callable[[Resolve], _T]) -> _T:
     except Refusal as error:
         raise cx.error(
             "the value of a global that is assigned cannot be used in compiled code", f"it is {error.reason}",
-            f"outside the function: {error.help}",
+            _outside(error),
         ) from None  # fmt: skip
+
+
+def _outside(error: Refusal) -> str:
+    """What to write instead, and where."""
+    return error.help if error.help.startswith("make ") else f"outside the function: {error.help}"
 
 
 def _guard(cx: Frame, kind: str, container: Any, key: object, value: object) -> None:
@@ -339,7 +344,7 @@ def _input_type(cx: Frame, value: Any, label: str) -> Type:
     except Refusal as error:
         raise cx.error(
             f"the value of '{label}' cannot be used in compiled code", f"it is {error.reason}",
-            f"outside the function: {error.help}",
+            _outside(error),
         ) from None  # fmt: skip
     cx.session.given_depth = max(cx.session.given_depth, depth(type_))
     return type_

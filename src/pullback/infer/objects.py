@@ -13,6 +13,8 @@ import types as python_types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pullback.diagnostic import CompileError
 from pullback.infer.advice import nearest
 from pullback.infer.bound import Application, MethodOf, Super, parts
@@ -28,6 +30,7 @@ from pullback.infer.parts import class_behind
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
 from pullback.infer.values import AV, items_of
+from pullback.prims.prelude.random_generator import Generator
 from pullback.runtime.boundary import Refusal
 from pullback.types import (
     NEVER,
@@ -218,6 +221,10 @@ def _without_field(cx: Frame, subject: AV, cls: type, found: _Found | None, name
 
 def no_attribute(cx: Frame, cls: type, name: str) -> CompileError:
     """The error of an attribute that neither the object nor its class has."""
+    if cls is Generator and hasattr(np.random.Generator, name):
+        return cx.error(f"{name} of a random generator is not supported", "it is not known to pullback",
+                        "draw the bytes as numbers: rng.integers(0, 256, n, dtype=np.uint8)" if name == "bytes" else
+                        "use it outside the compiled function")  # fmt: skip
     fields = [field for heap in cx.session.heaps.values() if heap.python is cls for field in heap.fields]
     known = [*dir(cls), *fields]
     return cx.error(missing(cls, name), "this attribute does not exist", nearest(name, known),

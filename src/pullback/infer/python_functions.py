@@ -15,6 +15,7 @@ from pullback.infer.engine import BUILTINS, Frame
 from pullback.infer.enums import as_plain
 from pullback.infer.generators import is_pushed
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
+from pullback.infer.lists import range_length
 from pullback.infer.loops import lazily, range_value
 from pullback.infer.numbers import as_number, convert, python_int, whole
 from pullback.infer.protocols import call_special
@@ -211,7 +212,7 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
             case Array(_, rank, _) if rank > 0:
                 return AV(WEAK_INT, (array_sizes(cx, av)[0],))
             case Range():
-                return AV(WEAK_INT, (cx.e("maximum", av.values[1], cx.e.integer(0)),))
+                return AV(WEAK_INT, (range_length(cx, av),))
         help = "let every path of the function that gave None return a value" if isinstance(av.type, NoneType) else ""
         raise cx.error(f"{show(av.type)} has no len()", "tuples, lists, dicts and arrays have", help,
                        raised=python_error(len, av.type))  # fmt: skip

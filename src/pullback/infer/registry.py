@@ -64,9 +64,10 @@ def _objects() -> dict[int, str]:
 
 LIBRARIES = (
     "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "heapq", "itertools",
-    "numpy.fft", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.polynomial.chebyshev", "numpy.polynomial.hermite",
-    "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre", "numpy.polynomial.legendre",
-    "numpy.polynomial.polynomial", "numpy.random", "operator", "scipy.linalg", "scipy.special", "statistics", "typing",
+    "numpy.fft", "numpy.lib.scimath", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.polynomial.chebyshev",
+    "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
+    "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.random", "operator", "scipy.linalg",
+    "scipy.special", "statistics", "typing",
 )  # fmt: skip
 """Modules of Python's library some of whose functions are known; they are not imported for that."""
 

@@ -29,9 +29,27 @@ from pullback.infer.loops import force, iterable
 from pullback.infer.named import spread_names
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.structures import unpack
+from pullback.infer.texts import is_text
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Op, Value
-from pullback.types import NONE, Array, Builtin, Class, Closure, Dict, Iterator, Never, Number, Slice, Type, Union, show
+from pullback.types import (
+    NONE,
+    Array,
+    Builtin,
+    Class,
+    Closure,
+    Constant,
+    Dict,
+    Iterator,
+    Never,
+    NoneType,
+    Number,
+    Slice,
+    Str,
+    Type,
+    Union,
+    show,
+)  # fmt: skip
 
 __all__ = ["call_star", "left_for", "of_all", "room"]
 
@@ -63,6 +81,8 @@ def _spread(cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV])
                 return _spread(cx, function, kinds, [*values[:position], found[0], *values[position + 1 :]])
 
             return dispatch(cx, [av], rule)
+    if function.type == Builtin("builtins.print") and _any_of_run_time_length(cx, kinds, values):
+        return _printed(cx, kinds, values)
     if (whole := of_all(function.type, kinds, values)) is not None:
         return call(cx, prelude(cx, whole), values, {})
     given: list[AV] = []
@@ -84,6 +104,34 @@ def _spread(cx: Frame, function: AV, kinds: Sequence[str], values: Sequence[AV])
         if cx.dead:
             return cx.stop()
     return call(cx, function, given, named)
+
+
+def _any_of_run_time_length(cx: Frame, kinds: Sequence[str], values: Sequence[AV]) -> bool:
+    return any(_of_run_time_length(cx, av) for kind, av in zip(kinds, values, strict=True) if kind == "*")
+
+
+def _printed(cx: Frame, kinds: Sequence[str], values: Sequence[AV]) -> AV:
+    """print(x, *items, sep=s): the texts of all of them in one."""
+    named: dict[str, AV] = {}
+    for kind, av in zip(kinds, values, strict=True):
+        if kind not in ("positional", "*"):
+            _name(cx, Builtin("builtins.print"), named, {kind[1:]: av} if kind != "**" else _entries(av))
+    items = [(kind, av) for kind, av in zip(kinds, values, strict=True) if kind in ("positional", "*")]
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        separator = AV(Str(" "), (), " ") if isinstance(operands[0].type, NoneType) else operands[0]
+        if not is_text(separator.type):
+            raise cx.error(f"sep and end of print() are strings, not {show(separator.type)}", "this is no string",
+                           raised=("TypeError", "sep must be None or a string"))  # fmt: skip
+        line = pack_tuple([AV(Str(""), (), ""), AV(Constant(False), (), False)])
+        for kind, av in items:
+            given = [*items_of(line), separator, av if kind == "*" else pack_tuple([av])]
+            line = call(cx, prelude(cx, "pullback.more_text"), given, {})
+            if cx.dead:
+                return cx.stop()
+        return HANDLERS["builtins.print"](cx, items_of(line)[:1], named)
+
+    return dispatch(cx, [named.pop("sep", AV(NoneType()))], rule)
 
 
 def of_all(function: Type, kinds: Sequence[str], values: Sequence[AV]) -> str | None:

@@ -23,6 +23,7 @@ from pullback.infer.literals import literal
 from pullback.infer.narrowing import restrict, without
 from pullback.infer.numbers import as_number, python_int
 from pullback.infer.objects import method_of_union, object_attribute
+from pullback.infer.protocols import has_special
 from pullback.infer.records import fields, leaf_of, record_at
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
@@ -39,10 +40,13 @@ from pullback.types import (
     Constant,
     Dict,
     DType,
+    Iterator,
     List,
     Number,
+    Range,
     Record,
     Ref,
+    Scalar,
     Str,
     Text,
     Tuple,
@@ -96,6 +100,8 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
         case Number(dtype, weak):
             if name == "real" and dtype is not DType.BOOL:
                 return subject
+            if name == "imag" and dtype is not DType.BOOL:
+                return AV(subject.type, (cx.e.constant(0.0 if dtype.is_float else 0, Scalar(dtype)),))
             if not weak and (found := _scalar_attribute(cx, subject, name)) is not None:
                 return found
             if name == "dtype" and not weak:
@@ -263,8 +269,16 @@ def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
             found = special(cx, "__unpack__", av, AV(WEAK_INT, (cx.e.integer(count),), count))
             if found is not None:
                 return items_of(found) if isinstance(found.type, Tuple) else [found] * count
+    if isinstance(av.type, Iterator | Range | Str | Text) or _runs_over(cx, av):
+        listed = HANDLERS["builtins.list"](cx, [av], {})
+        return [listed] * count if cx.dead else unpack(cx, listed, count)
     raised = python_error(_unpack_two, av.type)
     raise cx.error(f"cannot unpack {show(av.type)}", "tuples, lists and arrays can be unpacked", raised=raised)
+
+
+def _runs_over(cx: Frame, av: AV) -> bool:
+    """Is it an object that its class lets loops run over."""
+    return isinstance(av.type, Ref) and any(has_special(cx, av.type, name) for name in ("__iter__", "__getitem__"))
 
 
 def _require_count(cx: Frame, av: AV, count: int) -> None:

@@ -13,15 +13,31 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import ELLIPSIS, WEAK_BOOL, WEAK_INT, known_ones
+from pullback.infer.lists import range_length
 from pullback.infer.numbers import as_number, python_int
+from pullback.infer.registry import HANDLERS
 from pullback.infer.static import static_items
 from pullback.infer.values import AV, MISSING, items_of
 from pullback.ir.node import Value
-from pullback.types import Array, ArrayRef, Constant, DType, List, NoneType, Number, Ref, Slice, Tuple, Union, show
+from pullback.types import (
+    Array,
+    ArrayRef,
+    Constant,
+    DType,
+    List,
+    NoneType,
+    Number,
+    Range,
+    Ref,
+    Slice,
+    Tuple,
+    Union,
+    show,
+)  # fmt: skip
 
 __all__ = [
     "array_element", "array_of", "checked_index", "element_indices", "fancy_parts", "full_slice", "holds_scalar_arrays",
-    "index_parts", "indexed", "is_element", "view",
+    "index_parts", "indexed", "is_element", "range_slice", "view",
 ]  # fmt: skip
 
 
@@ -72,7 +88,7 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
     assert isinstance(subject.type, Array)
     several = isinstance(index.type, Tuple) or (isinstance(index.type, Ref) and kind_of(index.type) == "tuple")
     parts = static_items(cx, index, "an index") if several else [index]
-    parts = [as_number(cx, part) if isinstance(part.type, Array) else part for part in parts]
+    parts = [_as_part(cx, part) for part in parts]
     for part in parts:
         if isinstance(part.type, Constant) or part.type in (WEAK_BOOL, Number(DType.BOOL, False)):
             raise cx.error("an array cannot be indexed with one bool here", "NumPy would add an axis",
@@ -93,6 +109,13 @@ def index_parts(cx: Frame, subject: AV, index: AV) -> list[AV]:
         else:
             expanded.append(part)
     return expanded
+
+
+def _as_part(cx: Frame, part: AV) -> AV:
+    """A 0-d array as its number; a list of run-time length, or a range, as the array of its items."""
+    if isinstance(part.type, Range) or kind_of(part.type) == "list":
+        return HANDLERS["numpy.array"](cx, [part], {})
+    return as_number(cx, part) if isinstance(part.type, Array) else part
 
 
 def holds_scalar_arrays(index: AV) -> bool:
@@ -212,6 +235,19 @@ def _sliced(cx: Frame, value: Value, part: AV, axis: int) -> Value:
         return cx.e("view_slice", value, start, count, cx.e.integer(1), axis=axis, unit=True)
     start, count = _stepped(cx, low, high, step, size)
     return cx.e("view_slice", value, start, count, step.value, axis=axis, unit=False)
+
+
+def range_slice(cx: Frame, subject: AV, part: AV) -> AV:
+    """Some items of a range: a range."""
+    start, _, stride = subject.values
+    low, high, step = (_bound(cx, item) for item in items_of(part))
+    size = range_length(cx, subject)
+    if step is None or step.literal == 1:
+        first, count = _forward(cx, low, high, size)
+    else:
+        first, count = _stepped(cx, low, high, step, size)
+        stride = cx.e("mul", stride, step.value)
+    return AV(Range(), (cx.e("add", start, cx.e("mul", first, subject.values[2])), count, stride))
 
 
 def _bound(cx: Frame, item: AV) -> _Bound | None:

@@ -389,7 +389,8 @@ def _refusal(value: object, x: str) -> tuple[str, str]:
     if any(hasattr(kind, mark) for mark in ("__array__", "__dlpack__", "__array_interface__")):
         return f"of class {name}, an array of another library", f"write np.asarray({x})"
     if name.startswith("numpy.random.") and kind.__name__ == "Generator":
-        return "a random generator, known only among the arguments of a call", f"pass {x}, or what holds it, as one"
+        reason = "a random generator, known only among the arguments of a call"
+        return reason, f"make {x}, or what holds it, a parameter: its state goes on from call to call"
     if isinstance(value, range):
         return "a range", f"pass its bounds, or list({x})"
     if isinstance(value, set | frozenset):
