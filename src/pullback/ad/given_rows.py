@@ -6,7 +6,8 @@
 
 One memory has one shadow, however it is reached: through two rows, or through a row and a parameter.  Where arrays are
 overwritten, an array that shares memory with another one without being the same has no shadow: null stays in the twin,
-and to ask for it is an error while running (`twins.sought`).  So has one of a row beyond those that are compared.
+and to ask for it is an error while running (`twins.sought`).  Rows beyond those that are compared have null, too: there
+it is an error only where the array may be overwritten.
 """
 
 from __future__ import annotations

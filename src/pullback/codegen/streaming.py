@@ -85,6 +85,8 @@ def streamed(
     count = w.set(f"sub nuw nsw i64 {end}, {start}")
 
     def place(view: View, base: str, index: str) -> str:
+        if kernel.space.inner(view) == "0":
+            return base
         return w.set(f"getelementptr inbounds {abi.MEMORY[view.dtype]}, ptr {base}, i64 {index}")
 
     begin = {view: place(view, base, start) for view, base in bases.items()}
