@@ -325,12 +325,16 @@ def _planned(e: Emitter, chunk: _Chunk, budget: Budget) -> list[Value]:
     each = e("maximum", trip, e.integer(1))
     none = e("eq", trip, e.integer(0))
     most = e("floordiv", room, e.integer(4))
-    shelf = e("maximum", most, e("sub", e("floordiv", room, e.integer(2)), e.integer(2 * NEAR)))
+    others = most if chunk.counted else e("floordiv", room, e.integer(2))  # a `while` keeps a third for its first trips
+    shelf = e("maximum", most, e("sub", e("sub", room, others), e.integer(2 * NEAR)))
     slots = e("maximum", e("floordiv", shelf, state), e.integer(4))
     if chunk.counted:
         count = e("maximum", chunk.loop.operands[0], e.integer(0))
+        bounded = e("minimum", slots, e.integer(1 << 30))  # so that the product does not overflow
         most, near = e("floordiv", most, each), e("floordiv", e.integer(NEAR), each)
-        enough = e("add", e("floordiv", count, slots), e.integer(1))  # then a second run of each trip will do
+        # Leaves beyond a cache cost more than running trips a third time, which r = 2 repetitions are enough for.
+        pairs = e("maximum", e("floordiv", e("mul", bounded, bounded), e.integer(2)), e.integer(1))
+        enough = e("add", e("floordiv", count, pairs), e.integer(1))
         leaf = e("maximum", e("minimum", most, e("maximum", near, enough)), e.integer(1))
         enough_room = e("maximum", room, e("mul", state, e.integer(WORTH)))
         fits = e("or_", none, e("le", count, e("floordiv", enough_room, each)))
