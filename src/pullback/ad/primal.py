@@ -23,13 +23,13 @@ from pullback.analysis.alias import NO_WRITES, Aliases, Writes, overlapping_pair
 from pullback.analysis.cells import TABLE_WRITES, Place, column_of
 from pullback.analysis.dependence import Dependence
 from pullback.analysis.effects import elementwise_targets
-from pullback.diagnostic import InternalError
+from pullback.diagnostic import CompileError, Diagnostic, InternalError, Span
 from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.ir.walk import clone_function, free_values, substitute, uses
 from pullback.prims.base import Emitter, get
 from pullback.types import ArrayRef, Box, Buffer, Scalar, Table
 
-__all__ = ["Derivations", "Mask", "Primal", "Rerun", "SplitCall", "keep_apart", "prepare_copy"]
+__all__ = ["Derivations", "Mask", "Primal", "Rerun", "SplitCall", "keep_apart", "of_pullback", "prepare_copy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +458,15 @@ class Primal:
             case Buffer(element) if isinstance(element, Scalar):
                 assert isinstance(type_, Buffer)
                 return e("buffer_zeros", self.length(value), element=type_.element)
+        if isinstance(value.type, Table) and value not in self.mirrors:
+            raise of_pullback(e.span)
         return self.mirrors[value]
+
+
+def of_pullback(span: Span) -> CompileError:
+    """Of the reverse derivative of what keeps tables of floats, as pullbacks of functions of objects do."""
+    title = "the reverse derivative of a pullback of a function of objects is not supported"
+    return CompileError(Diagnostic(title, span, "", "differentiate with grad or jvp inside"))
 
 
 def _is_number_cell(item: Item, types: ShadowTypes) -> bool:

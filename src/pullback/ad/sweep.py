@@ -19,12 +19,12 @@ from collections.abc import Sequence
 
 from pullback.ad.checkpoints import is_checkpointed, keep, refusal
 from pullback.ad.given_rows import settle
-from pullback.ad.primal import Call, Mask, Primal, Rerun, slot_attrs, slot_place
+from pullback.ad.primal import Call, Mask, Primal, Rerun, of_pullback, slot_attrs, slot_place
 from pullback.ad.replaced import remember
 from pullback.ad.shadows import coerce, make_record, zero_array
 from pullback.ad.twins import active_cells, make_twin, only_measured, sought
 from pullback.analysis.effects import ALLOCATIONS, VIEWS
-from pullback.diagnostic import CompileError, Diagnostic, InternalError
+from pullback.diagnostic import InternalError
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import Emitter, get
 from pullback.types import I64, ArrayRef, Box, Buffer, Machine, Scalar, Table
@@ -232,8 +232,7 @@ class _Sweep:
     def op_table_copy(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
         if self.primal.active(op.result):
-            title = "the reverse derivative of a pullback of a function of objects is not supported"
-            raise CompileError(Diagnostic(title, op.span, "", "differentiate with grad or jvp inside"))
+            raise of_pullback(op.span)
 
     def op_table_rows(self, e: Emitter, op: Op) -> None:
         e.block.ops.append(op)
