@@ -1,6 +1,7 @@
 """How each kind of object enters its row and leaves it: the parts of `graphs` that know lists, dicts and so on.
 
     object    the fields of its class            list, tuple    items: rows of their own, side by side
+    record2   the items of a tuple of two
     cell      what is in it                      dict           entries: key, value, alive, side by side
     set       slots, of which some are taken         deque, defaultdict, ...: see `graph_collections`
 
@@ -29,7 +30,7 @@ from pullback.codegen.graph_collections import (
 )
 from pullback.codegen.graph_dicts import enter_dict, leave_dict, made_dict
 from pullback.runtime import layout
-from pullback.runtime.boundary import HeapShape
+from pullback.runtime.boundary import RECORDS, HeapShape
 from pullback.types import DType, Number, Type, Unbound, Union, slots
 
 if TYPE_CHECKING:
@@ -340,6 +341,26 @@ def _enter_defaultdict(g: Graph, number: int, shape: HeapShape) -> None:
     enter_dict(g, number, shape)
 
 
+# ----------------------------------------------------------------------------------------------------------- records
+
+
+def _made_record(g: Graph, number: int, shape: HeapShape) -> str:
+    """A tuple of as many items as the kind says, or a NamedTuple; all null until they are set."""
+    count = f"i64 {RECORDS[shape.kind]}"
+    if shape.python is None:
+        return g.text.call("ptr", "PyTuple_New", count)
+    return g.text.call("ptr", "PyType_GenericAlloc", f"ptr {g.text.symbol(shape.python)}", count)
+
+
+def _leave_record(g: Graph, number: int, shape: HeapShape) -> None:
+    text = g.text
+    if layout.TUPLE_ITEMS > layout.LENGTH + 8:  # from 3.14 on a tuple keeps its hash; -1: not known yet
+        text.store("i64", "-1", "%object", layout.LENGTH + 8)
+    for name, _ in shape.fields:  # in the order in which they were learned
+        value = g.pack(number, name, "%row")
+        text.store("ptr", value, text.at("%object", layout.TUPLE_ITEMS + 8 * int(name)))
+
+
 KINDS: dict[str, Kind] = {
     "object": Kind(_made_object, _leave_object, _enter_object),
     "cell": Kind(lambda g, number, shape: g.text.call("ptr", "PyCell_New", "ptr null"), _leave_cell, _enter_cell),
@@ -353,4 +374,5 @@ KINDS: dict[str, Kind] = {
     "Counter": Kind(made_dict, leave_dict, enter_dict),
     "OrderedDict": Kind(made_dict, leave_dict, enter_ordered),
     "defaultdict": Kind(made_defaultdict, leave_dict, _enter_defaultdict),
+    **{kind: Kind(_made_record, _leave_record) for kind in RECORDS},
 }

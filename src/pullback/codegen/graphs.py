@@ -25,9 +25,9 @@ from pullback.codegen.repack import Arrays, Packer
 from pullback.codegen.unpack import Unpacker
 from pullback.diagnostic import InternalError, Span
 from pullback.ir.node import Program
-from pullback.runtime.boundary import Boundary, HeapShape
+from pullback.runtime.boundary import RECORDS, Boundary, HeapShape
 from pullback.runtime.fixed import fixed_leaves
-from pullback.types import Type, slots
+from pullback.types import Ref, Tuple, Type, Union, slots
 
 __all__ = ["Graph", "Use", "uses"]
 
@@ -59,6 +59,9 @@ def uses(program: Program) -> dict[str, Use]:
     return found
 
 
+_PARTS_OF_KEYS = ("tuple", "items", "frozenset", *RECORDS)
+
+
 @dataclass(slots=True)
 class Graph:
     """Writes the functions of one entry into `text`.  In them the graph is %graph."""
@@ -68,12 +71,38 @@ class Graph:
     uses: Mapping[str, Use]
     span: Span
     given: set[int] = field(init=False)  # the heaps of objects that Python may pass
+    hashed: set[int] = field(init=False)  # the heaps of what is a key, or a part of one, and hashed by its content
 
     def __post_init__(self) -> None:
         boundary = self.boundary
+        self.hashed = self._hashed()
         self.given = boundary.heaps_below([*boundary.params, *(hidden.type for hidden in boundary.hidden)])
 
     # ---------------------------------------------------------------------------------------------------- facts
+
+    def _hashed(self) -> set[int]:
+        found = set[int]()
+        waiting = [shape.type_of("key") for shape in self.boundary.heaps if "key" in dict(shape.fields)]
+        while waiting:
+            match waiting.pop():
+                case Ref() as type_:
+                    number = self.boundary.heap_of(type_)
+                    shape = self.boundary.heaps[number]
+                    if number not in found and (shape.kind in _PARTS_OF_KEYS or self._has_own_hash(number)):
+                        found.add(number)
+                        waiting += [inner for _, inner in shape.fields]
+                case Tuple(items) | Union(items):
+                    waiting += items
+        return found
+
+    def _has_own_hash(self, number: int) -> bool:
+        """Do objects of a heap ask what they hold for their hash?  Those that hold others of their kind may nest
+        deeply: these get their content later, and cannot be keys."""
+        shape = self.boundary.heaps[number]
+        own: object = None if shape.python is None else shape.python.__hash__
+        if shape.kind != "object" or own in (None, object.__hash__):
+            return False
+        return number not in self.boundary.heaps_below(type_ for _, type_ in shape.fields)
 
     @property
     def count(self) -> int:
@@ -112,7 +141,7 @@ class Graph:
     def changes_of(self, number: int) -> bool:
         """May the code change what Python sees of the objects of a heap."""
         shape = self.boundary.heaps[number]
-        if shape.kind in INNER or shape.kind == "tuple":
+        if shape.kind in INNER or shape.kind == "tuple" or shape.kind in RECORDS:
             return False
         inner = shape.kind in CONTENT and bool(self._use(self.content(shape)[1]).written)
         return inner or bool(self._use(shape).written)
@@ -404,8 +433,12 @@ class Graph:
         made = KINDS[shape.kind].made(self, number, shape)
         text.require(text.set(f"icmp ne ptr {made}, null"), "failed")
         text.store("ptr", made, place)
-        status = text.call("i32", "pb.graph_push", "ptr %graph", f"i64 {number}", "i64 %row")
-        text.require(text.set(f"icmp eq i32 {status}, {abi.FINE}"), "full")
+        if number in self.hashed:  # a key must have its content before it is put anywhere
+            call = f"call i1 @pb.export.{number}(ptr %graph, i64 %row, ptr {made}, i1 false)"
+            text.require(text.set(call), "failed")
+        else:
+            status = text.call("i32", "pb.graph_push", "ptr %graph", f"i64 {number}", "i64 %row")
+            text.require(text.set(f"icmp eq i32 {status}, {abi.FINE}"), "full")
         text.call("void", "Py_IncRef", f"ptr {made}")
         text.do(f"ret ptr {made}")
         text.begin("full")

@@ -91,12 +91,17 @@ class Guard:
     expected: object
 
 
+RECORDS = {f"record{count}": count for count in range(1, 33)}
+"""The kinds of tuples that lie in heaps, and how many items they have."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HeapShape:
     """Objects that compiled code keeps as rows of a table, and how Python knows them.
 
     kind: "object", "list", "tuple", "items" (the rows behind lists and tuples), "cell", ...  python: the class of
-    objects.  fields: name and type, in the order of the columns.  passed: the code takes the table as a parameter.
+    objects and NamedTuples.  fields: name and type, in the order of the columns.  passed: the code takes the table as
+    a parameter.
     """
 
     store: Store
