@@ -19,6 +19,7 @@ from pullback.infer.interleaving import collected_apart
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.loops import ITERABLES, ITERATORS, Iterable, Later, Steps, force, iterable, lazily, steps_of
 from pullback.infer.numbers import as_number, python_int
+from pullback.infer.protocols import has_special, iterated
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.static import static_int
 from pullback.infer.values import AV, items_of
@@ -48,6 +49,8 @@ def _given(
 
 def sequence_of(cx: Frame, av: AV) -> AV:
     """What has a length and indices: the iterable itself, or a list of what it gives."""
+    if isinstance(av.type, Tuple) and has_special(cx, av.type, "__iter__"):
+        return sequence_of(cx, iterated(cx, av))
     if isinstance(av.type, Tuple | List | Array) or lists.is_sequence(av.type):
         return av
     items = None if is_pushed(av.type) or isinstance(av.type, Union) else iterable(cx, av).items
@@ -103,7 +106,7 @@ def _mapped(cx: Frame, parts: Sequence[AV]) -> Iterable:
     inner = ITERATORS["zip"](cx, sources)
 
     def applied(cx: Frame, row: AV) -> AV:
-        return row if cx.dead else call(cx, function, items_of(row), {})
+        return cx.stop() if cx.dead else call(cx, function, items_of(row), {})
 
     if inner.known is not None:
         return Iterable(None, later=[
