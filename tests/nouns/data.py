@@ -243,6 +243,32 @@ def tuple_trees(x, depth):
     return total(build(depth))
 
 
+class Branch(NamedTuple):
+    weight: float
+    left: "Branch | None" = None
+    right: "Branch | None" = None
+
+    def total(self):
+        parts = [part.total() for part in (self.left, self.right) if part is not None]
+        return self.weight * (1.0 + sum(parts))
+
+
+@noun("NamedTuples as trees", args=[(0.7, 3), (0.7, 0)])
+def named_trees(x, depth):
+    def build(d):
+        return Branch(x * d, build(d - 1), build(d - 1)._replace(weight=x)) if d > 0 else Branch(x * x)
+
+    def leaves(tree):
+        match tree:
+            case Branch(weight, None, None):
+                return weight
+            case Branch(left=left, right=right):
+                return leaves(left) + leaves(right) * x
+
+    tree = build(depth)
+    return tree.total() + leaves(tree) * (2.0 if tree == build(depth) and tree != build(0) else 1.0) + tree[0]
+
+
 @noun("linked lists built in loops", args=[(0.7, 5), (0.7, 0)])
 def linked_lists(x, n):
     head = None

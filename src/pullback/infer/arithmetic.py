@@ -16,6 +16,7 @@ from pullback.infer.dispatch import dispatch
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Frame
 from pullback.infer.enums import as_plain, flag_result
+from pullback.infer.joined_tuples import is_of_run_time
 from pullback.infer.lattice import WEAK_FLOAT, WEAK_INT
 from pullback.infer.linear import matmul
 from pullback.infer.numbers import as_number, convert, fitted, promote
@@ -94,6 +95,8 @@ def binary(cx: Frame, operator: str, a: AV, b: AV) -> AV:
             case (Tuple() | List(), Array()):
                 return binary(cx, operator, HANDLERS["numpy.array"](cx, [x], {}), y)
             case (Tuple(p), Tuple(q)) if operator == "+":
+                if is_of_run_time(cx, len(p) + len(q)):
+                    return HANDLERS["tuple.__add__"](cx, [x, y], {})
                 return AV(Tuple((*p, *q)), (*x.values, *y.values))
             case (List(), List()) if operator == "+":
                 return HANDLERS["list.joined"](cx, [x, y], {})

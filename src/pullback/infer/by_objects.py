@@ -64,7 +64,7 @@ def jvp(cx: Frame, target: AV, bound: Sequence[AV], tangents: Sequence[AV], resu
         return found
     value, tangent = (items_of(part) for part in items_of(found))
     (copy,) = copied_with(cx, [value[0]], tangent[1])
-    return packed([value[0], merged(copy, tangent[0])])
+    return packed([value[0], merged(cx, copy, tangent[0])])
 
 
 def _jvp_by_tables(
@@ -75,7 +75,7 @@ def _jvp_by_tables(
     if cx.dead or not has_objects(result):
         return found
     value, tangent = items_of(found)
-    return packed([value, merged(given.of_result(cx, value), tangent)])
+    return packed([value, merged(cx, given.of_result(cx, value), tangent)])
 
 
 def vjp(
@@ -126,4 +126,4 @@ def pull(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV], pulled:
         walk.take_twins(cx, twins, copy)
         copies = iter(made)
         gradients = gradients[1:] if models else gradients
-    return packed([merged(next(copies), g) if has_objects(g.type) else g for g in gradients])
+    return packed([merged(cx, next(copies), g) if has_objects(g.type) else g for g in gradients])

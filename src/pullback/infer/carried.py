@@ -248,7 +248,7 @@ def _path(op: Op, name: str) -> Path:
 
 def _merged(cx: Frame, op: Op, operands: list[AV]) -> AV:
     copy, direct = operands
-    return merged(copy, direct)
+    return merged(cx, copy, direct)
 
 
 def _likened(cx: Frame, op: Op, operands: list[AV]) -> AV:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pullback.infer.binding import pack_tuple
 from pullback.infer.classes import instance_class, is_generated
 from pullback.infer.engine import Frame
+from pullback.infer.heaps import is_object
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.objects import object_attribute
 from pullback.infer.protocols import NOT_IMPLEMENTED, call_special, first_implemented, reflected_first, special_method
@@ -39,7 +40,7 @@ class Logic:
 def compare_objects(cx: Frame, operator: str, a: AV, b: AV, logic: Logic) -> AV | None:
     """`a operator b` where one is an object; None where it has no meaning of its own."""
     swapped = _SWAPPED[operator]
-    objects = any(isinstance(av.type, Ref) and instance_class(av.type) is not None for av in (a, b))
+    objects = is_object(a.type) or is_object(b.type)
     if not objects and not any(special_method(cx, av.type, _METHODS[operator]) for av in (a, b)):
         return None
     attempts = [lambda: _attempt(cx, operator, a, b, logic), lambda: _attempt(cx, swapped, b, a, logic)]

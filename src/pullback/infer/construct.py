@@ -20,11 +20,13 @@ from pullback.infer.binding import bind_to, pack_dict
 from pullback.infer.bound import apply_to
 from pullback.infer.calls import CALLS, call
 from pullback.infer.classes import bound_member, function_of, instance_class, is_generated, is_named_tuple, member
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.exceptions import construct, is_by_value, set_arguments
 from pullback.infer.heaps import Heap, allocate, heap_of, write
 from pullback.infer.initialised import Initialised, initialised
 from pullback.infer.names import default_value
+from pullback.infer.nested_tuples import named_tuple_of, opened
 from pullback.infer.object_writes import assign
 from pullback.infer.objects import set_field
 from pullback.infer.parts import class_behind, code_of_part, part_value
@@ -243,34 +245,39 @@ def _named_tuple(cx: Frame, made: AV, cls: Any, arguments: Sequence[AV], keyword
         part = part_behind(cls._field_defaults.get(name))
         return default_value(cx, function, name) if part is None else part_value(cx, part, made)
 
-    return _of_class(cls, bind_to(cx, cls.__name__, parameters, arguments, keywords, default))
+    return named_tuple_of(cx, cls, bind_to(cx, cls.__name__, parameters, arguments, keywords, default))
 
 
 def _function_in(value: Any) -> Any:
     return value.__func__ if isinstance(value, staticmethod) else value
 
 
-def _of_class(cls: type, items: Sequence[AV]) -> AV:
-    return AV(Tuple(tuple(item.type for item in items), cls), tuple(v for item in items for v in item.values))
-
-
 def _named_replace(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """t._replace(**changes)"""
-    (subject,) = arguments
-    assert isinstance(subject.type, Tuple) and subject.type.python is not None
-    names = subject.type.python._fields  # type: ignore[attr-defined]
-    unknown = [name for name in keywords if name not in names]
+    return dispatch(cx, arguments, lambda cx, operands: _replaced(cx, opened(cx, operands[0]), keywords))
+
+
+def _replaced(cx: Frame, subject: AV, changes: Mapping[str, AV]) -> AV:
+    if cx.dead:
+        return subject
+    cls: Any = instance_class(subject.type)
+    names = cls._fields
+    unknown = [name for name in changes if name not in names]
     if unknown:
         raise cx.error(f"Got unexpected field names: {unknown!r}", "there is no such field", nearest(unknown[0], names),
                        raised=("ValueError", f"Got unexpected field names: {unknown!r}"))  # fmt: skip
-    return _of_class(subject.type.python, [keywords.get(n, av) for n, av in zip(names, items_of(subject), strict=True)])
+    return named_tuple_of(cx, cls, [changes.get(n, av) for n, av in zip(names, items_of(subject), strict=True)])
 
 
 def _named_dict(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """t._asdict()"""
-    (subject,) = arguments
-    assert isinstance(subject.type, Tuple) and subject.type.python is not None
-    return pack_dict(dict(zip(subject.type.python._fields, items_of(subject), strict=True)))  # type: ignore[attr-defined]
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        subject = opened(cx, operands[0])
+        cls: Any = instance_class(subject.type)
+        return subject if cx.dead else pack_dict(dict(zip(cls._fields, items_of(subject), strict=True)))
+
+    return dispatch(cx, arguments, rule)
 
 
 def _named_make(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -12,9 +12,9 @@ from pullback.infer.calls import call
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import kind_of
 from pullback.infer.lists import length
-from pullback.infer.nested_tuples import MOST_ITEMS
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV
+from pullback.runtime.boundary import RECORDS
 from pullback.types import Str
 
 __all__: list[str] = []
@@ -30,7 +30,7 @@ def _repr(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         one = cx.e("eq", length(cx, av), cx.e.integer(1))
         (text,) = cx.choose(one, lambda: [_items(cx, av, "(", ",)")], lambda: [_items(cx, av, "(", ")")])
         return text
-    if kind.startswith("record"):
+    if kind in RECORDS:
         return _items(cx, av, "(", ",)" if kind == "record1" else ")")
     if kind == "dict":
         return _items(cx, HANDLERS["dict.items"](cx, [av], {}), "{", "}", "pullback.pairs_text")
@@ -46,5 +46,5 @@ def _items(cx: Frame, av: AV, opening: str, closing: str, name: str = "pullback.
     return call(cx, prelude(cx, name), [av, *ends], {})
 
 
-for _kind in ("list", "deque", "tuple", "dict", "set", "frozenset", *(f"record{n}" for n in range(1, MOST_ITEMS + 1))):
+for _kind in ("list", "deque", "tuple", "dict", "set", "frozenset", *RECORDS):
     HANDLERS[f"{_kind}.__repr__"] = _repr

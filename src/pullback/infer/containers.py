@@ -18,6 +18,7 @@ from pullback.infer.sites import Changed
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.prims.base import get
+from pullback.runtime.boundary import RECORDS
 from pullback.types import NONE, Constant, Dict, DType, List, NoneType, Number, Str, Tuple, show
 
 __all__ = ["FIELDS", "changed", "message_of_value", "special"]
@@ -26,10 +27,12 @@ FIELDS = {"items": ("item",), "entries": ("key", "value", "alive"), "places": ("
 
 
 def special(cx: Frame, method: str, subject: AV, *arguments: AV) -> AV | None:
-    """subject.method(...) for a container in a heap or an object; None where its kind or class has no such method."""
+    """subject.method(...) for a container in a heap, an object or a NamedTuple; None where it has no such method."""
     kind = kind_of(subject.type)
-    if kind == "object":
-        return call_special(cx, method, subject, *arguments)
+    if kind == "object" or kind in RECORDS or isinstance(subject.type, Tuple):
+        found = call_special(cx, method, subject, *arguments)
+        if found is not None or kind == "object":
+            return found
     handler = HANDLERS.get(f"{kind}.{method}")
     return None if handler is None else handler(cx, [subject, *arguments], {})
 

@@ -23,6 +23,7 @@ from pullback.infer.leaves import has_objects
 from pullback.infer.registry import HANDLERS
 from pullback.infer.structures import attribute
 from pullback.infer.values import AV, items_of
+from pullback.runtime.boundary import RECORDS
 from pullback.types import NEVER, Array, Complex, Dict, List, Record, Ref, Tuple, Type, Union, show
 
 __all__: list[str] = []
@@ -30,7 +31,7 @@ __all__: list[str] = []
 _LISTS = ("list", "deque")
 _DICTS = ("dict", "Counter", "OrderedDict", "defaultdict")
 _COPIED = (*_LISTS[:1], *_DICTS, "set")  # kinds with a method `copy`
-_FROZEN = ("tuple", "frozenset", "record")
+_FROZEN = ("tuple", "frozenset", *RECORDS)
 
 
 def _is_fixed(type_: Type) -> bool:
@@ -69,7 +70,7 @@ def _shallow(cx: Frame, av: AV) -> AV:
         return fixed_dict(cx, av.type.keys, items_of(av))
     if kind in _COPIED or isinstance(av.type, Record):
         return call(cx, attribute(cx, av, "copy"), [], {})
-    if not isinstance(av.type, Ref) or kind.rstrip("0123456789") in _FROZEN:
+    if not isinstance(av.type, Ref) or kind in _FROZEN:
         return av
     cls = instance_class(av.type)
     if cls is None:

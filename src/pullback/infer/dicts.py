@@ -17,8 +17,8 @@ from pullback.infer.given import reachable
 from pullback.infer.heaps import Heap, allocate, each, heap_of, heap_of_type, kind_of, read, table_of, write
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT
 from pullback.infer.loops import ITERABLES, ITERATORS, Iterable, Steps
-from pullback.infer.numbers import as_number
 from pullback.infer.registry import HANDLERS, Handler, prelude
+from pullback.infer.truth import negate
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
 from pullback.types import (
@@ -132,9 +132,7 @@ def _compare(operator: str) -> Handler:
         key = lists.key_here(cx)
         a, b = (as_dict(cx, av, (key, side)) if isinstance(av.type, Dict) else av for side, av in enumerate((a, b)))
         same = run(cx, "equal", a, b)
-        if operator == "==" or not same.values:
-            return same
-        return AV(WEAK_BOOL, (cx.e("not_", as_number(cx, same).value),))
+        return same if operator == "==" or cx.dead else negate(cx, same)
 
     return handler
 

@@ -17,8 +17,10 @@ from pullback.infer.assign import delete_item
 from pullback.infer.calls import call
 from pullback.infer.containers import special
 from pullback.infer.engine import Frame
+from pullback.infer.joined_tuples import is_of_run_time
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.loops import iterable
+from pullback.infer.protocols import has_special
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.sites import Changed, changing
 from pullback.infer.static import ask_around
@@ -98,7 +100,7 @@ def _sequence_star(cx: Frame, op: Op, operands: list[AV]) -> AV:
     kind, stars = str(op.attrs["kind"]), op.attrs["stars"]
     assert isinstance(stars, tuple)
     items = _spread(cx, operands, stars) if kind != "set" else None
-    if items is not None:
+    if items is not None and not (kind == "tuple" and is_of_run_time(cx, len(items))):
         if kind == "list":
             return fixed_list(cx, items)
         return AV(Tuple(tuple(i.type for i in items)), tuple(v for i in items for v in i.values))
@@ -133,6 +135,8 @@ def _spread(cx: Frame, operands: Sequence[AV], stars: Sequence[bool]) -> list[AV
         if not star:
             found.append(operand)
             continue
+        if isinstance(operand.type, Tuple) and has_special(cx, operand.type, "__iter__"):
+            return None
         if not isinstance(operand.type, Tuple | List | Dict | Str):
             return None
         items = iterable(cx, operand).items

@@ -31,19 +31,20 @@ from pullback.ir.node import Block, Function, Op, Program, Value
 from pullback.prims.base import Emitter, get
 from pullback.prims.control import MOST_PAYLOAD
 from pullback.prims.stated import Stated, stated
-from pullback.runtime.boundary import Guard, Hidden
+from pullback.runtime.boundary import RECORDS, Guard, Hidden
 from pullback.runtime.fixed import fixed_leaves, loose
 from pullback.runtime.state import NOTHING_HELD, Held
 from pullback.types import BOOL, NEVER, Closure, Dict, Failure, List, Table, Tuple, Type, Union, slots
 
 __all__ = [
-    "BUILTINS", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion",
+    "BUILTINS", "JOINED", "Branch", "Code", "Fact", "Frame", "Options", "Session", "Specialization", "deep_recursion",
     "outside_library",
 ]  # fmt: skip
 
 MOST_DEPTH = 8  # nesting of structured types before they count as recursive data
 MOST_GROWN = 3  # tries of a function whose result has no end: each takes twice as long as the last
 MOST_LENGTHS = 6  # of tuples or lists that one loop variable may hold before it counts as growing
+JOINED = "joined"  # sites of tuples that are made of others: see `joined_tuples`
 MOST_BACKPROPAGATORS = 64  # that may nest beyond that
 MOST_PAIRS = 4  # around data in derivatives by closures: of values and backpropagators, of sensitivities
 MOST_SPECIALIZATIONS = 64  # of one function before its argument types count as growing
@@ -166,7 +167,8 @@ class Session:
     families: list[Family] = field(default_factory=list)
     heaps: dict[tuple[str, Hashable], Heap] = field(default_factory=dict)
     displays: dict[tuple[str, Hashable], int] = field(default_factory=dict)  # of tuples: how deep what they made is
-    rows: set[tuple[str, Span]] = field(default_factory=set)  # displays of tuples that make rows of heaps
+    lengths: dict[tuple[str, Hashable], set[int]] = field(default_factory=dict)  # of what joined tuples made
+    rows: set[tuple[str, Hashable]] = field(default_factory=set)  # displays (their spans) and NamedTuples with heaps
     imported: dict[int, tuple[object, Heap]] = field(default_factory=dict)  # Python objects with a row, by identity
     resolved: dict[int, tuple[Type, object]] = field(default_factory=dict)  # functions and the like in such objects
     importer: object = None  # the walk over them (`imports`)
@@ -345,7 +347,7 @@ class Session:
             Diagnostic(
                 f"the type of what {spec.code.name}() returns grows without bound", spec.code.untyped.span,
                 "each level of the recursion returns a larger structure",
-                "use a class for the nodes (a dataclass, not a NamedTuple), or a list",
+                "use a class for the nodes, or a list",
             )
         )  # fmt: skip
         self.grown.setdefault(spec.code, []).append(error)
@@ -367,16 +369,20 @@ class Session:
         return heaps + families + self.newly_handled + len(self.asked.asks) + by_closures
 
     def endless(self, types: Sequence[Type]) -> frozenset[Hashable]:
-        """The sites whose values make a type that has no end: of lists and dicts, or displays of tuples in tuples."""
+        """The sites whose values make a type that has no end: of lists and dicts, displays of tuples in tuples, or
+        tuples that get longer."""
         deep = {site for site, levels in self.displays.items() if levels > self.most_nesting // 2}
-        return sites_in(types) or frozenset(deep)
+        long = {site for site, lengths in self.lengths.items() if len(lengths) >= MOST_LENGTHS}
+        return frozenset(long) or sites_in(types) or frozenset(deep)
 
     def change(self, sites: Iterable[Hashable]) -> None:
         """What these sites make is changed: they make references to heaps from the next pass on."""
         changed = frozenset(sites)
         self.imported.clear()
-        if rows := {(kind, key[1].span) for kind, key in changed if kind.startswith("record")}:  # type: ignore[misc,has-type]
+        if rows := {(kind, _of_rows(key)) for kind, key in changed if kind in (JOINED, *RECORDS)}:  # type: ignore[misc,has-type]
             self.rows |= rows
+            if any(kind == JOINED for kind, _ in rows):
+                self._forget_lengths()
             if self.backward is not None:
                 self._derive_anew()  # what a row is made of has its sensitivities in the twins of the heap
                 return
@@ -390,6 +396,14 @@ class Session:
             heap.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
         for family in self.families:
             family.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
+
+    def _forget_lengths(self) -> None:
+        """The lengths that tuples had before they were of run-time length are those of no tuple any more."""
+        self.estimates.clear()
+        for heap in self.heaps.values():
+            heap.forget(lambda type_: _lengths(type_) > 1)
+        for family in self.families:
+            family.forget(lambda type_: _lengths(type_) > 1)
 
     def ask(self, asks: Iterable[Ask]) -> None:
         """Note what must be known; what is to be of fixed structure from the next pass on has no heap any more."""
@@ -449,6 +463,11 @@ class Session:
         layouts = {str(family): family.layout for family in self.families}
         layouts |= {str(heap): [heap.columns] for heap in self.heaps.values()}
         return Program(functions, entry, layouts)
+
+
+def _of_rows(key: Any) -> Hashable:
+    """What stands for a site of tuples in `Session.rows`: the place of the display, or the class of NamedTuples."""
+    return key if isinstance(key, type) else key[1].span
 
 
 def _raises(function: Function) -> bool:
@@ -739,8 +758,10 @@ class Frame:
 
 def _lengths(type_: Type) -> int:
     """How many lengths a structure may have here."""
-    members = type_.members if isinstance(type_, Union) else ()
-    return max((sum(isinstance(m, kind) for m in members) for kind in (Tuple, List, Dict)), default=0)
+    members = type_.members if isinstance(type_, Union) else (type_,)
+    own = max(sum(isinstance(m, kind) for m in members) for kind in (Tuple, List, Dict))
+    inside = (_lengths(item) for m in members if isinstance(m, Tuple | List | Dict) for item in m.items)
+    return max(own, *inside, 0)
 
 
 @dataclass(eq=False, slots=True)

@@ -17,7 +17,6 @@ from pullback.infer.heaps import heap_of_type
 from pullback.infer.iteration import sequence_of
 from pullback.infer.lattice import join
 from pullback.infer.numbers import as_number, convert, is_fixed
-from pullback.infer.protocols import has_special
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.truth import compare, truth
 from pullback.infer.values import AV, items_of
@@ -144,11 +143,11 @@ def _largest(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
 
 def _largest_numbers(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
     for av in items:
-        if isinstance(av.type, Tuple) or has_special(cx, av.type, "__lt__") or has_special(cx, av.type, "__gt__"):
-            return _largest_by_comparison(cx, kind, items)
-        if not isinstance(av.type, Number):
+        if isinstance(av.type, Array):
             raise cx.error(f"{kind}() of {show(av.type)} is not supported", "numbers are needed",
-                           "use np.maximum for arrays" if isinstance(av.type, Array) else "")  # fmt: skip
+                           "use np.maximum for arrays")  # fmt: skip
+        if not isinstance(av.type, Number):
+            return _largest_by_comparison(cx, kind, items)
     floats = {i.type.dtype for i in items if isinstance(i.type, Number) and i.type.dtype.is_float}
     if len(floats) > 1:
         return _largest_by_comparison(cx, kind, items)

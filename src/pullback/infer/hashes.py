@@ -18,14 +18,15 @@ from pullback.infer.classes import instance_class, is_generated, member
 from pullback.infer.containers import changed
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.heaps import heap_of_type, kind_of, read
+from pullback.infer.heaps import heap_of_type, kind_of
 from pullback.infer.lattice import WEAK_INT
 from pullback.infer.numbers import convert, python_int
-from pullback.infer.objects import heap_of_object, object_attribute
-from pullback.infer.protocols import call_special
+from pullback.infer.objects import object_attribute
+from pullback.infer.protocols import call_special, has_special, is_of_user
 from pullback.infer.registry import HANDLERS, prelude
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
+from pullback.runtime.boundary import RECORDS
 from pullback.types import (
     F64,
     NEVER,
@@ -102,14 +103,14 @@ def _hash(cx: Frame, av: AV, texts: bool) -> Value:
             return _hash_of_float(cx, av) if dtype.is_float else _hash_of_int(cx, python_int(cx, av))
         case Str(text):
             return coerce(cx.e, av, Text()).value if texts else cx.e.integer(zlib.crc32(text.encode()))
-        case Ref() if not _is_unhashable(cx, av.type):
+        case Tuple() if not has_special(cx, av.type, "__hash__") and not _is_unhashable(cx, av.type):
+            return _hash_of_tuple(cx, av, texts)
+        case Ref() | Tuple() if not _is_unhashable(cx, av.type):
             return _hash_of_reference(cx, av)
         case Text():
             return av.value
         case NoneType():
             return cx.e.integer(0)
-        case Tuple():
-            return _hash_of_tuple(cx, av, texts)
         case Member() | Builtin() | Class() | Closure():
             return cx.e.integer(zlib.crc32(show(av.type).encode()))
     raise _unhashable(cx, av.type)
@@ -118,12 +119,11 @@ def _hash(cx: Frame, av: AV, texts: bool) -> Value:
 def _hash_of_reference(cx: Frame, av: AV) -> Value:
     """What has an equality of its own has a hash that goes with it; other things are equal to themselves alone."""
     kind = kind_of(av.type)
-    if kind in ("tuple", "frozenset"):
-        return python_int(cx, call(cx, prelude(cx, f"pullback.hash_of_{kind}"), [av], {}))
-    if kind.startswith("record"):
-        heap = heap_of_object(av.type)
-        return _hash_of_tuple(cx, pack_tuple([read(cx, heap, av.value, name) for name in heap.fields]), True)
     cls = instance_class(av.type)
+    if kind in ("tuple", "frozenset", *RECORDS) and not has_special(cx, av.type, "__hash__"):
+        name = "tuple" if kind in RECORDS else kind  # a tuple may hold tuples without end: the prelude's call ends it
+        known = call(cx, prelude(cx, f"pullback.hash_of_{name}"), [av], {})
+        return cx.e.integer(0) if cx.dead else python_int(cx, known)
     found = None if cls is None else member(cx, cls, "__hash__")
     if found is None:
         return av.value
@@ -146,15 +146,15 @@ def _is_unhashable(cx: Frame, type_: Type) -> bool:
     """Has it no hash: a container that changes, or an object whose class has an equality and no hash to go with it."""
     if isinstance(type_, List | Dict | Array) or kind_of(type_) in UNHASHABLE:
         return True
-    if isinstance(type_, Tuple):
-        return any(_is_unhashable(cx, item) for item in type_.items)
     cls = instance_class(type_)
     found = None if cls is None else member(cx, cls, "__hash__")
+    if isinstance(type_, Tuple) and (found is None or not is_of_user(found[0])):
+        return any(_is_unhashable(cx, item) for item in type_.items)
     return found is not None and found[1] is None
 
 
 def _unhashable(cx: Frame, type_: Type) -> CompileError:
-    if isinstance(type_, Tuple):
+    if isinstance(type_, Tuple) and any(_is_unhashable(cx, item) for item in type_.items):
         type_ = next(item for item in type_.items if _is_unhashable(cx, item))
         return _unhashable(cx, type_)
     name = {List: "list", Dict: "dict", Array: "numpy.ndarray"}.get(type(type_))
@@ -240,7 +240,7 @@ def _id(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         if isinstance(subject.type, List | Dict):
             changed(cx, subject, "asked for its id()")
         heap = heap_of_type(subject.type)
-        if heap is None or kind_of(subject.type) == "tuple" or kind_of(subject.type).startswith("record"):
+        if heap is None or kind_of(subject.type) in ("tuple", *RECORDS):
             raise cx.error(f"{show(subject.type)} has no identity in compiled code", "id() is of objects, lists, dicts "
                            "and sets", "compare by value, `==`, or use it as a key itself")  # fmt: skip
         row = cx.e("shl", subject.value, cx.e.integer(_HEAP_BITS))

@@ -23,6 +23,7 @@ from pullback.infer.lattice import join, widen
 from pullback.infer.values import AV, coerce
 from pullback.ir.node import Value
 from pullback.prims.base import get
+from pullback.runtime.boundary import RECORDS
 from pullback.runtime.fixed import Path, fix, fixed_leaves, loose, slot_at
 from pullback.types import (
     I64,
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from pullback.infer.engine import Frame
 
 __all__ = [
-    "Heap", "allocate", "each", "heap_at", "heap_of", "heap_of_type", "kind_of", "read", "skeleton", "table_of",
-    "unify", "write",
+    "Heap", "allocate", "each", "heap_at", "heap_of", "heap_of_type", "is_object", "kind_of", "read", "skeleton",
+    "table_of", "unify", "write",
 ]  # fmt: skip
 
 _serial = itertools.count()
@@ -110,7 +111,7 @@ class Heap:
         """The kind as a user would name it."""
         if self.python is not None:
             return self.python.__name__
-        return "tuple" if self.kind.startswith("record") else self.kind
+        return "tuple" if self.kind in RECORDS else self.kind
 
     @property
     def type(self) -> Ref:
@@ -199,6 +200,11 @@ def kind_of(type_: Type) -> str:
     """The kind of the heap a type refers to; "" for what is no reference."""
     heap = heap_of_type(type_)
     return heap.kind if heap is not None else ""
+
+
+def is_object(type_: Type) -> bool:
+    """Does the type refer to objects of a class, which NamedTuples are not."""
+    return kind_of(type_) == "object"
 
 
 def skeleton(types: Sequence[Type]) -> tuple[Hashable, ...]:

@@ -19,6 +19,7 @@ from pullback.infer.lists import range_length
 from pullback.infer.records import record_item
 from pullback.infer.registry import HANDLERS
 from pullback.infer.samples import python_error
+from pullback.infer.sites import without_sites
 from pullback.infer.static import static_int
 from pullback.infer.texts import text_item, text_slice
 from pullback.infer.values import AV, items_of
@@ -57,7 +58,10 @@ def subscript(cx: Frame, subject: AV, index: AV) -> AV:
 
 
 def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
+    given = AV(index.type, index.values, literal)
     match subject.type:
+        case Ref() | Tuple(_, type()) if (own := special(cx, "__getitem__", subject, given)) is not None:
+            return own
         case Tuple(items) | List(items):
             return _item(cx, subject, index, literal, len(items))
         case Dict(keys, _):
@@ -71,8 +75,6 @@ def _subscript(cx: Frame, subject: AV, index: AV, literal: object) -> AV:
             return copy(cx, found) if isinstance(found.type, Array) and copied else found
         case Record():
             return record_item(cx, subject, AV(index.type, index.values, literal))
-        case Ref() if (own := special(cx, "__getitem__", subject, AV(index.type, index.values, literal))) is not None:
-            return own
         case Complex():
             given = AV(index.type, index.values, literal)
             both = take_mask_parts(cx, *halves(subject), given)
@@ -130,7 +132,7 @@ def _wanted_position(cx: Frame, subject: AV, index: AV) -> int | None:
     if not is_static(index.type):
         return None
     number = cx.number_of(index)
-    kinds = {item.type for item in items_of(subject)}
+    kinds = {without_sites(item.type) for item in items_of(subject)}
     # Strings are told apart while running, so no loop need be written out for them.
     texts = len(kinds) <= MOST_TEXTS and all(isinstance(kind, Str) for kind in kinds)
     if number is None and len(kinds) > 1 and not texts and _can_be_known(cx, index):

@@ -20,7 +20,7 @@ from pullback.infer.classes import instance_class, member
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Fact, Frame
 from pullback.infer.exceptions import is_instance, opened
-from pullback.infer.heaps import kind_of
+from pullback.infer.heaps import is_object, kind_of
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.loops import ITERABLES
 from pullback.infer.object_writes import set_attribute
@@ -237,7 +237,7 @@ def _hasattr(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> 
 
 def _has(cx: Frame, subject: AV, name: str) -> AV:
     cls = instance_class(subject.type)
-    if isinstance(subject.type, Ref) and cls is not None:
+    if is_object(subject.type) and cls is not None:
         found = member(cx, cls, name)
         if found is not None and not isinstance(found[1], python_types.MemberDescriptorType):
             return constant(True)

@@ -17,7 +17,7 @@ from pullback.infer.complexes import halves
 from pullback.infer.elementwise import array_sizes
 from pullback.infer.engine import Frame
 from pullback.infer.heaps import Heap, allocate, heap_of_type, table_of
-from pullback.infer.values import AV, items_of
+from pullback.infer.values import AV, items_of, narrow
 from pullback.ir.node import Value
 from pullback.prims.base import get
 from pullback.types import (
@@ -36,6 +36,7 @@ from pullback.types import (
     Type,
     Union,
     is_float,
+    slot_positions,
     slots,
 )  # fmt: skip
 
@@ -129,8 +130,37 @@ def blank(cx: Frame, av: AV) -> list[Value]:
         case Tuple() | List() | Dict() | Record():
             return [value for item in items_of(av) for value in blank(cx, item)]
         case Union():
-            tag, *payload = av.values
-            return [tag, *(cx.e.like(0, v) if isinstance(v.type, Scalar) else v for v in payload)]
+            return _blank_union(cx, av, av.type)
+    return list(av.values)
+
+
+def _blank_union(cx: Frame, av: AV, union: Union) -> list[Value]:
+    """A union with zeros for the numbers of what it holds; a slot may hold a tag or a string where it holds no number.
+    Arrays stay: what is put into a copy takes their place."""
+    found = list(av.values)
+    for number, member in enumerate(union.members):
+        hit: Value | None = None
+        for place, value in zip(slot_positions(union, member), _with_zeros(cx, narrow(av, member)), strict=True):
+            if value is av.values[place]:
+                continue
+            if value.type is not None and is_float(value.type):
+                found[place] = value
+                continue
+            hit = cx.e("eq", av.values[0], cx.e.integer(number)) if hit is None else hit
+            found[place] = cx.e("select", hit, value, found[place])
+    return found
+
+
+def _with_zeros(cx: Frame, av: AV) -> list[Value]:
+    match av.type:
+        case Number() | Fixed():
+            return [cx.e.like(0, av.value)]
+        case Complex():
+            return [value for part in halves(av) for value in _with_zeros(cx, part)]
+        case Tuple() | List() | Dict() | Record():
+            return [value for item in items_of(av) for value in _with_zeros(cx, item)]
+        case Union():
+            return _blank_union(cx, av, av.type)
     return list(av.values)
 
 

@@ -17,6 +17,7 @@ from pullback.infer.heaps import kind_of
 from pullback.infer.list_methods import as_kind, own_list
 from pullback.infer.loops import MOST_UNROLLED, Iterable, iterable
 from pullback.infer.numbers import as_number
+from pullback.infer.protocols import has_special, iterated
 from pullback.infer.registry import HANDLERS, Handler
 from pullback.infer.static import MOST_TRIPS, ask_count, wants_fixed
 from pullback.infer.values import AV, items_of
@@ -50,6 +51,8 @@ def _made(kind: str) -> Handler:
             raise cx.type_error(f"{kind}() takes at most 1 argument", "one iterable")
         if arguments and isinstance(arguments[0].type, Union):
             return dispatch(cx, arguments, lambda cx, operands: handler(cx, operands, keywords))
+        if arguments and isinstance(arguments[0].type, Tuple) and has_special(cx, arguments[0].type, "__iter__"):
+            return handler(cx, [iterated(cx, arguments[0])], keywords)
         items = _known_items(cx, arguments[0]) if arguments else []
         if items is None:
             if kind == "tuple" and kind_of(arguments[0].type) == "tuple":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pullback.infer import lists
-from pullback.infer.calls import call
+from pullback.infer.calls import call, call_builtin
 from pullback.infer.containers import changed
 from pullback.infer.dispatch import dispatch
 from pullback.infer.displays import fixed_list
@@ -18,12 +18,14 @@ from pullback.infer.heaps import kind_of
 from pullback.infer.lattice import WEAK_BOOL, WEAK_INT
 from pullback.infer.loops import ITERABLES, Iterable, Steps
 from pullback.infer.numbers import as_number
+from pullback.infer.protocols import iterated
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.static import known_numbers
-from pullback.infer.truth import constant, truth
+from pullback.infer.truth import compare, constant, negate, truth
 from pullback.infer.values import AV, items_of
 from pullback.infer.views import checked_index
 from pullback.ir.node import Value
+from pullback.runtime.boundary import RECORDS
 from pullback.types import (
     NONE,
     Constant,
@@ -150,7 +152,8 @@ def _radd(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 
 def _kind(av: AV) -> str:
-    return {List: "list", Tuple: "tuple"}.get(type(av.type)) or kind_of(av.type)
+    kind = {List: "list", Tuple: "tuple"}.get(type(av.type)) or kind_of(av.type)
+    return "tuple" if kind in RECORDS else kind
 
 
 def _of_run_time(cx: Frame, av: AV, key: object, kind: str) -> AV:
@@ -188,6 +191,8 @@ def _compare(operator: str) -> Handler:
                 raise cx.type_error(f"'{operator}' not supported between instances of '{show(a.type)}' and "
                                     f"'{show(b.type)}'", "these have no order")  # fmt: skip
             return AV(Constant(operator == "!="), (), operator == "!=")
+        if any(isinstance(av.type, Tuple | List) and not av.type.items for av in arguments):
+            return _with_empty(cx, operator, a, b)
         if operator in ("==", "!="):
             return _equality(cx, operator, a, b)
         first, second = (a, b) if operator in ("<", "<=") else (b, a)
@@ -197,11 +202,15 @@ def _compare(operator: str) -> Handler:
     return handler
 
 
+def _with_empty(cx: Frame, operator: str, a: AV, b: AV) -> AV:
+    """A comparison where one side is known to be empty: the lengths decide."""
+    first, second = (call_builtin(cx, "builtins.len", [av], {}) for av in (a, b))
+    return compare(cx, operator, first, second)
+
+
 def _equality(cx: Frame, operator: str, a: AV, b: AV) -> AV:
     same = run(cx, "list_equal", a, b)
-    if operator == "==" or not same.values:
-        return same
-    return AV(WEAK_BOOL, (cx.e("not_", as_number(cx, same).value),))
+    return same if operator == "==" or cx.dead else negate(cx, same)
 
 
 def _iter(cx: Frame, av: AV) -> Iterable:
@@ -239,6 +248,8 @@ def _append(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> A
 
 def _extend(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     subject, other = arguments
+    if isinstance(other.type, Tuple):
+        other = iterated(cx, other)  # a NamedTuple may have an __iter__ of its own
     if isinstance(other.type, Tuple | List):
         for item in items_of(other):
             lists.append(cx, subject, item)

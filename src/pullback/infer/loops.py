@@ -533,6 +533,8 @@ def _one_of(cx: Frame, av: AV) -> Iterable:
 def lazily(cx: Frame, av: AV) -> Iterable:
     """How to step through a value; some of its items may be computed later."""
     match av.type:
+        case Tuple(_, type()) if (inner := iterated(cx, av)) is not av:
+            return lazily(cx, inner)
         case Tuple(items) | List(items):
             if len(items) > MOST_UNROLLED and len(set(items)) == 1:
                 found = items_of(av)
@@ -561,10 +563,10 @@ def lazily(cx: Frame, av: AV) -> Iterable:
             return Iterable(None, array_sizes(cx, bare(av))[0], lambda cx, k: shadowed_element(cx, av, k))
         case Array() | Shadowed():
             raise cx.error("iteration over a 0-d array", show(av.type))
-        case Ref() if kind_of(av.type) in ITERABLES:
-            return ITERABLES[kind_of(av.type)](cx, av)
         case Ref() | Class() if (inner := iterated(cx, av)) is not av:
             return lazily(cx, inner)
+        case Ref() if kind_of(av.type) in ITERABLES:
+            return ITERABLES[kind_of(av.type)](cx, av)
         case Union(members) if all(isinstance(member, Tuple | List | Dict | Array) for member in members):
             return _one_of(cx, av)
         case Iterator("generator"):

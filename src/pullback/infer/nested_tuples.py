@@ -4,48 +4,63 @@
         return (1.0, chain(n - 1)) if n else None   ->  None | Ref(record2 of this display): 0: float, 1: None | itself
 
 Which displays these are shows when a type has no end; they make rows of a heap then, and inference starts again.  Such
-a tuple has a fixed number of items; its heap is of the kind record1, record2, ... by that.
+a tuple has a fixed number of items; its heap is of the kind record1, record2, ... by that.  NamedTuples of one class
+share a heap, wherever they are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
+from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call
 from pullback.infer.engine import Frame, Session
-from pullback.infer.heaps import allocate, heap_of, heap_of_type, read, write
+from pullback.infer.heaps import allocate, heap_of, heap_of_type, kind_of, read, write
 from pullback.infer.indexing import subscript
 from pullback.infer.lattice import WEAK_INT, nesting
 from pullback.infer.loops import ITERABLES, Iterable
-from pullback.infer.numbers import as_number
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.structures import unpack
+from pullback.infer.truth import negate
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Function
-from pullback.types import Constant, Tuple
+from pullback.runtime.boundary import RECORDS
+from pullback.types import Constant, Number, Tuple, show
 
-__all__ = ["MOST_ITEMS", "note_rows", "tuple_of"]
-
-MOST_ITEMS = 32
+__all__ = ["named_tuple_of", "note_rows", "opened", "tuple_of"]
 
 
 def tuple_of(cx: Frame, items: Sequence[AV]) -> AV:
     """The tuple display that is being inferred."""
-    type_ = Tuple(tuple(item.type for item in items))
     assert cx.op is not None
-    key = (cx.code, cx.op)
+    if not cx.op.attrs.get("display"):
+        return _fixed(items, None)
+    return _made(cx, items, None, (cx.code, cx.op), cx.op.span)
+
+
+def named_tuple_of(cx: Frame, cls: type, items: Sequence[AV]) -> AV:
+    """A NamedTuple of a class."""
+    return _made(cx, items, cls, cls, cls)
+
+
+def _fixed(items: Sequence[AV], cls: type | None) -> AV:
+    return AV(Tuple(tuple(item.type for item in items), cls), tuple(v for item in items for v in item.values))
+
+
+def _made(cx: Frame, items: Sequence[AV], cls: type | None, key: Hashable, place: Hashable) -> AV:
+    """A tuple of fixed structure, or a row of the heap of this key where what is made at the place has no end."""
     kind = f"record{len(items)}"
-    written = bool(cx.op.attrs.get("display"))
-    if not written or (kind, cx.op.span) not in cx.session.rows:
-        if written and len(items) <= MOST_ITEMS:
+    if (kind, place) not in cx.session.rows:
+        made = _fixed(items, cls)
+        if kind in RECORDS:
             found = cx.session.displays
-            found[kind, key] = max(found.get((kind, key), 0), nesting(type_))
-        return AV(type_, tuple(v for item in items for v in item.values))
+            found[kind, key] = max(found.get((kind, key), 0), nesting(made.type))
+        return made
     heap = heap_of(cx, kind, key)
-    made = AV(heap.type, (allocate(cx, heap),))
+    row = AV(heap.type, (allocate(cx, heap),))
     for number, item in enumerate(items):
-        write(cx, heap, made.value, str(number), item)
-    return made
+        write(cx, heap, row.value, str(number), item)
+    return row
 
 
 def note_rows(session: Session, function: Function) -> None:
@@ -55,33 +70,32 @@ def note_rows(session: Session, function: Function) -> None:
             op.attrs["row"] = True
 
 
-def _opened(cx: Frame, record: AV) -> AV:
-    """The record as a tuple of its items."""
+def opened(cx: Frame, record: AV) -> AV:
+    """The tuple that lies in a heap as one of fixed structure; others as they are."""
     heap = heap_of_type(record.type)
-    assert heap is not None
+    if heap is None:
+        return record
     items: list[AV] = []
-    for number in range(int(heap.kind.removeprefix("record"))):
+    for number in range(RECORDS[heap.kind]):
         items.append(read(cx, heap, record.value, str(number)))
         if cx.dead:
             return items[-1]
-    return AV(Tuple(tuple(item.type for item in items)), tuple(v for item in items for v in item.values))
+    return _fixed(items, heap.python)
 
 
 def _getitem(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     subject, index = arguments
     heap, literal = heap_of_type(subject.type), cx.literal_of(index)
     assert heap is not None
-    count = int(heap.kind.removeprefix("record"))
-    if isinstance(literal, int) and -count <= literal < count:
+    count = RECORDS[heap.kind]
+    if isinstance(index.type, Number | Constant) and isinstance(literal, int) and -count <= literal < count:
         return read(cx, heap, subject.value, str(literal % count))
-    opened = _opened(cx, subject)
-    return opened if cx.dead else subscript(cx, opened, index)
+    whole = opened(cx, subject)
+    return whole if cx.dead else subscript(cx, whole, index)
 
 
 def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    heap = heap_of_type(arguments[0].type)
-    assert heap is not None
-    count = int(heap.kind.removeprefix("record"))
+    count = RECORDS[kind_of(arguments[0].type)]
     return AV(WEAK_INT, (cx.e.integer(count),), count)
 
 
@@ -90,43 +104,61 @@ def _bool(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 
 def _unpack(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    opened = _opened(cx, arguments[0])
+    whole = opened(cx, arguments[0])
     wanted = arguments[1].literal
     assert isinstance(wanted, int)
     if not cx.dead:
-        unpack(cx, opened, wanted)  # is their number right?
-    return opened
+        unpack(cx, whole, wanted)  # is their number right?
+    return whole
 
 
 def _items(cx: Frame, av: AV) -> Iterable:
-    opened = _opened(cx, av)
-    return Iterable([] if cx.dead else items_of(opened))
+    whole = opened(cx, av)
+    return Iterable([] if cx.dead else items_of(whole))
 
 
 def _compare(operator: str) -> Handler:
     names = {"==": "equal", "!=": "equal", "<": "less", ">": "less", "<=": "less", ">=": "less"}
 
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        if not all(isinstance(av.type, Tuple) or kind_of(av.type) in ("tuple", *RECORDS) for av in arguments):
+            if names[operator] == "equal":
+                return AV(Constant(operator == "!="), (), operator == "!=")
+            first, second = (show(av.type) for av in arguments)
+            raise cx.type_error(f"'{operator}' not supported between instances of '{first}' and '{second}'",
+                                "these have no order")  # fmt: skip
         a, b = arguments[::-1] if operator in (">", ">=") else arguments
         more = [AV(Constant(operator in ("<=", ">=")))] if names[operator] == "less" else []
         found = call(cx, prelude(cx, f"pullback.record_{names[operator]}"), [a, b, *more], {})
-        if operator != "!=" or not found.values:
-            return found
-        return AV(found.type, (cx.e("not_", as_number(cx, found).value),))
+        return negate(cx, found) if operator == "!=" and not cx.dead else found
 
     return handler
+
+
+def _operator(operator: str, *, swapped: bool = False) -> Handler:
+    """An operator of tuples, which gives one of fixed structure."""
+
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        subject, other = opened(cx, arguments[0]), arguments[1]
+        return subject if cx.dead else binary(cx, operator, *((other, subject) if swapped else (subject, other)))
+
+    return handler
+
+
+def _as_of_tuple(name: str) -> Handler:
+    return lambda cx, arguments, keywords: HANDLERS[f"tuple.{name}"](cx, arguments, keywords)
 
 
 def _contains(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return call(cx, prelude(cx, "pullback.list_contains"), arguments, {})
 
 
-for _count in range(1, MOST_ITEMS + 1):
-    HANDLERS.update({
-        f"record{_count}.{name}": rule
-        for name, rule in {
-            "__getitem__": _getitem, "__len__": _len, "__bool__": _bool, "__unpack__": _unpack,
-            "__contains__": _contains, **{f"compare {op}": _compare(op) for op in ("==", "!=", "<", "<=", ">", ">=")},
-        }.items()
-    })  # fmt: skip
-    ITERABLES[f"record{_count}"] = _items
+_READING: dict[str, Handler] = {
+    "__getitem__": _getitem, "__len__": _len, "__bool__": _bool, "__unpack__": _unpack, "__contains__": _contains,
+    "__add__": _operator("+"), "__radd__": _operator("+", swapped=True), "__mul__": _operator("*"),
+    "__rmul__": _operator("*", swapped=True), "index": _as_of_tuple("index"), "count": _as_of_tuple("count"),
+    **{f"compare {op}": _compare(op) for op in ("==", "!=", "<", "<=", ">", ">=")},
+}  # fmt: skip
+for _kind in RECORDS:
+    HANDLERS.update({f"{_kind}.{name}": rule for name, rule in _READING.items()})
+    ITERABLES[_kind] = _items

@@ -19,6 +19,7 @@ from pullback.infer.leaves import column_get, field_of, fields_of, float_columns
 from pullback.infer.values import AV, items_of, narrow
 from pullback.ir.node import Value
 from pullback.prims.base import get
+from pullback.runtime.boundary import RECORDS
 from pullback.types import Array, ArrayRef, Box, Dict, DType, List, Number, Ref, Tuple, Type, Union
 
 __all__ = [
@@ -100,7 +101,7 @@ class Numbering:
         self.heaps = [heap for heap in heaps if heap not in self.items.values() and heap.kind != "places"]
         self.first: dict[Heap, Value] = {}  # rows of copies, where this is a walk over them
         for heap in self.heaps:
-            if heap.kind not in ("object", *CONTENT):
+            if heap.kind not in ("object", *CONTENT, *RECORDS):
                 raise cx.error(f"derivatives by a {heap.kind} that changes are not supported",
                                "its floats cannot be told apart here", "use a list, an object or an array")  # fmt: skip
         kind = tuple((heap.kind, heap.key) for heap in self.heaps)

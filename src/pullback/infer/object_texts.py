@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import inspect
 import types as python_types
+from collections.abc import Sequence
 from typing import Any
 
 from pullback.infer.calls import call
-from pullback.infer.classes import bound_member, instance_class, is_generated
+from pullback.infer.classes import bound_member, instance_class, is_generated, is_named_tuple
 from pullback.infer.containers import special
 from pullback.infer.engine import Code, Frame
 from pullback.infer.literals import literal
@@ -41,7 +43,8 @@ def object_text(cx: Frame, av: AV, conversion: str) -> AV:
         if method is None:
             continue
         assert cls is not None
-        if is_generated(inspect.unwrap(method[1])) and dataclasses.is_dataclass(method[0]):
+        function = inspect.unwrap(method[1])
+        if (is_generated(function) and dataclasses.is_dataclass(method[0])) or is_of_named_tuple(function):
             return call(cx, AV(Closure(_written(cx, cls, method[0]), (), "__repr__")), [av], {})
         given = [literal(cx, "")] if name == "__format__" else []
         return call(cx, bound_member(cx, av, cls, method, name), given, {})
@@ -50,16 +53,28 @@ def object_text(cx: Frame, av: AV, conversion: str) -> AV:
 
 
 def _written(cx: Frame, cls: type, owner: type) -> Code:
-    """The __repr__ of a dataclass as a function, so that recursive objects are no endless text while compiling."""
+    """The __repr__ of a dataclass or NamedTuple as a function, so that recursive objects are no endless text."""
     key = ("repr", cls, owner)
     code = cx.session.codes.get(key)
     if code is None:
-        names = [item.name for item in dataclasses.fields(owner) if item.repr]
-        code = cx.session.codes[key] = Code(_function(cls.__qualname__, names), {})
+        title = cls.__name__ if is_named_tuple(owner) else cls.__qualname__
+        code = cx.session.codes[key] = Code(_function(title, _shown_fields(owner)), {})
     return code
 
 
-def _function(title: str, names: list[str]) -> Function:
+def _shown_fields(owner: Any) -> Sequence[str]:
+    """The fields that the __repr__ of a class that is written for it shows."""
+    if is_named_tuple(owner):
+        return owner._fields  # type: ignore[no-any-return]
+    return [item.name for item in dataclasses.fields(owner) if item.repr]
+
+
+def is_of_named_tuple(function: object) -> bool:
+    """Is it the __repr__ that every NamedTuple has?"""
+    return isinstance(function, python_types.FunctionType) and function.__module__ == collections.__name__
+
+
+def _function(title: str, names: Sequence[str]) -> Function:
     """Untyped IR of  def __repr__(self): return f"{title}({name}={self.name!r}, ...)" """
     me = Value(None, "self")
     builder = Builder(Block([me]))

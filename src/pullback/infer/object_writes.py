@@ -15,7 +15,7 @@ from pullback.infer.calls import call
 from pullback.infer.classes import bound_member, function_of, instance_class, member
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
-from pullback.infer.heaps import heap_of_type, write
+from pullback.infer.heaps import heap_of_type, is_object, write
 from pullback.infer.objects import missing, own_field, set_field
 from pullback.infer.parts import set_part
 from pullback.infer.values import AV
@@ -82,8 +82,9 @@ def assign(cx: Frame, subject: AV, name: str, value: AV) -> None:
         return
     heap = heap_of_type(subject.type)
     if heap is None or not _has_room(cls, name):
-        title = missing(cls, name) if heap is not None else f"'{cls.__name__}' object attribute '{name}' is read-only"
-        help = "name it in __slots__" if heap is not None else "make a new object"
+        own = is_object(subject.type)
+        title = missing(cls, name) if own else f"'{cls.__name__}' object attribute '{name}' is read-only"
+        help = "name it in __slots__" if own else "make a new object"
         raise cx.error(title, "this attribute cannot be set", help, raised=("AttributeError", title))
     if issubclass(cls, BaseException) and cx.code.name != "__init__":
         cx.session.changed_exceptions.add(name_of(cls))

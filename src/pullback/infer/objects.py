@@ -141,19 +141,28 @@ def _function_attribute(cx: Frame, subject: AV, name: str) -> AV | None:
 def _instance_attribute(cx: Frame, subject: AV, cls: type, name: str) -> AV:
     found = member(cx, cls, name)
     value = found[1] if found else None
-    if isinstance(subject.type, Ref):
+    if is_named_tuple(cls) and name in cls._fields:  # type: ignore[attr-defined]
+        return _named_item(cx, subject, cls._fields.index(name))  # type: ignore[attr-defined]
+    if is_named_tuple(cls) and name == "_fields":
+        return plain(cx, cls._fields, name)  # type: ignore[attr-defined]
+    if is_named_tuple(cls) and name in ("_replace", "_asdict"):
+        return AV(Closure(f"namedtuple.{name}", (subject.type,), name), subject.values)
+    if found is not None and found[0] is tuple and name in ("index", "count"):
+        return AV(Closure(f"tuple.{name}", (subject.type,), name), subject.values)
+    if isinstance(subject.type, Ref) and not is_named_tuple(cls):
         if isinstance(value, functools.cached_property):
             return _cached(cx, subject, value, name)
         if not isinstance(value, property):
             is_slot = isinstance(value, python_types.MemberDescriptorType)
             return own_field(cx, subject, cls, None if is_slot else found, name)
-    if isinstance(subject.type, Tuple) and is_named_tuple(cls) and name in cls._fields:  # type: ignore[attr-defined]
-        return items_of(subject)[cls._fields.index(name)]  # type: ignore[attr-defined]
-    if isinstance(subject.type, Tuple) and name == "_fields":
-        return plain(cx, cls._fields, name)  # type: ignore[attr-defined]
-    if isinstance(subject.type, Tuple) and name in ("_replace", "_asdict"):
-        return AV(Closure(f"namedtuple.{name}", (subject.type,), name), subject.values)
     return _without_field(cx, subject, cls, found, name)
+
+
+def _named_item(cx: Frame, subject: AV, place: int) -> AV:
+    """An item of a NamedTuple."""
+    if isinstance(subject.type, Tuple):
+        return items_of(subject)[place]
+    return read(cx, heap_of_object(subject.type), subject.value, str(place))
 
 
 def _require_taken(cx: Frame, heap: Heap, name: str) -> None:

@@ -231,11 +231,14 @@ def _if(cx: Frame, op: Op, operands: list[AV]) -> list[AV]:
 
 
 def _conclude(cx: Frame, result: Value, fact: Fact | None, then: AV | None, other: AV | None) -> None:
-    """Where `a and b` holds, both do; where `a or b` does not, neither does."""
+    """Where `a and b` holds, both do; where `a or b` does not, neither does; `a and True` is a."""
     conjunction = other is not None and other.type == Constant(False)
     if not conjunction and not (then is not None and then.type == Constant(True)):
         return
     second = then if conjunction else other
+    if fact is not None and second is not None and second.type == Constant(conjunction):
+        cx.facts.setdefault(result, fact)
+        return
     inner = cx.facts.get(second.value) if second is not None and len(second.values) == 1 else None
     known: list[Fact] = []
     for found in (fact, inner):

@@ -21,6 +21,7 @@ from pullback.infer.numbers import as_number
 from pullback.infer.structures import attribute
 from pullback.infer.values import AV
 from pullback.ir.node import Op
+from pullback.runtime.boundary import RECORDS
 from pullback.types import Builtin, Class, Constant, Dict, List, Range, Tuple, Type, Union, show
 
 __all__ = ["is_mapping", "is_sequence", "match_position", "match_rest"]
@@ -37,9 +38,8 @@ def is_sequence(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
         if isinstance(type_, Tuple | List):
             return least <= len(type_.items) and (most is None or len(type_.items) <= most)
         kind = kind_of(type_)
-        if kind.startswith("record"):
-            count = int(kind.removeprefix("record"))
-            return least <= count and (most is None or count <= most)
+        if kind in RECORDS:
+            return least <= RECORDS[kind] and (most is None or RECORDS[kind] <= most)
         return None if isinstance(type_, Range) or kind in ("list", "tuple", "deque") else False
 
     def fits(cx: Frame, operands: Sequence[AV]) -> AV:

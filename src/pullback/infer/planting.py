@@ -13,19 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Code, Frame
 from pullback.infer.heaps import Heap, table_of
 from pullback.infer.leaves import Direct, Visit, float_columns, has_objects, is_direct
 from pullback.infer.numbering import floats_below, keeps_boxes, tables_below
 from pullback.infer.registry import HANDLERS
 from pullback.infer.table_gradients import twin_name
-from pullback.infer.values import AV, items_of
+from pullback.infer.values import AV, items_of, narrow
 from pullback.infer.walks import Walk
 from pullback.infer.wrappers import known_parameters
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
-from pullback.types import NONE, Closure, Dict, DType, List, Number, Ref, Tuple, Type, rebuilt, show
+from pullback.types import NONE, Closure, Dict, DType, List, Number, Ref, Tuple, Type, Union, rebuilt, show
 
 __all__ = [
     "ByTables", "Lift", "Tangents", "concerned", "copied_with", "leaves_of", "lift", "lift_gradient", "merged",
@@ -70,13 +71,22 @@ def copied_with(cx: Frame, values: Sequence[AV], leaves: AV) -> list[AV]:
     return made
 
 
-def merged(copy: AV, direct: AV) -> AV:
+def merged(cx: Frame, copy: AV, direct: AV) -> AV:
     """A value whose objects are those of one and whose other content is that of another."""
+    if copy is direct:  # nothing but objects has floats
+        return copy
+    if isinstance(copy.type, Union) and has_objects(copy.type):
+        return dispatch(cx, [copy], lambda cx, operands: merged(cx, operands[0], _as(direct, operands[0])))
     if not has_objects(copy.type) or isinstance(copy.type, Ref) or type(copy.type) is not type(direct.type):
         return copy if has_objects(copy.type) else direct
     assert isinstance(copy.type, Tuple | List | Dict)
-    parts = [merged(a, b) for a, b in zip(items_of(copy), items_of(direct), strict=True)]
+    parts = [merged(cx, a, b) for a, b in zip(items_of(copy), items_of(direct), strict=True)]
     return AV(rebuilt(copy.type, [part.type for part in parts]), tuple(v for part in parts for v in part.values))
+
+
+def _as(av: AV, model: AV) -> AV:
+    """What a union holds where another one holds the model."""
+    return narrow(av, model.type) if isinstance(av.type, Union) and model.type in av.type.members else av
 
 
 def packed(items: Sequence[AV]) -> AV:
@@ -110,7 +120,8 @@ class Lift:
         visit.scatter(cx, items_of(items_of(by_position[0])[0]))
         copies = dict(zip(self.places, made, strict=True))
         return [
-            merged(copies[p], by_position.get(p + 1, copies[p])) if p in copies else by_position[p + 1] for p in wanted
+            merged(cx, copies[p], by_position.get(p + 1, copies[p])) if p in copies else by_position[p + 1]
+            for p in wanted
         ]
 
 
@@ -137,7 +148,7 @@ class ByTables:
         made, copy = self.copies
         self.walk.take_twins(cx, twins, copy)
         copies, direct = dict(zip(self.places, made, strict=True)), dict(zip(self.positions, found, strict=True))
-        return [merged(copies[p], direct.get(p, copies[p])) if p in copies else direct[p] for p in wanted]
+        return [merged(cx, copies[p], direct.get(p, copies[p])) if p in copies else direct[p] for p in wanted]
 
 
 def lift_gradient(cx: Frame, target: AV, bound: Sequence[AV], positions: Sequence[int]) -> Lift | ByTables:

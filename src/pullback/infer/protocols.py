@@ -17,6 +17,7 @@ from pullback.infer.classes import bound_member, instance_class, member
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.enums import enum_members
+from pullback.infer.heaps import is_object
 from pullback.infer.lattice import WEAK_BOOL
 from pullback.infer.narrowing import without
 from pullback.infer.numbers import convert, python_int
@@ -26,8 +27,8 @@ from pullback.types import Builtin, Class, Constant, DType, Member, Number, Ref,
 
 __all__ = [
     "NOT_IMPLEMENTED", "Attempt", "binary_method", "binary_of_whole", "call_special", "first_implemented",
-    "has_special", "inplace_method", "is_left_operand", "iterated", "object_truth", "reflected_first", "special_method",
-    "unary_method",
+    "has_special", "inplace_method", "is_left_operand", "is_of_user", "iterated", "object_truth",
+    "reflected_first", "special_method", "unary_method",
 ]  # fmt: skip
 
 NOT_IMPLEMENTED = Builtin("builtins.NotImplemented")
@@ -45,11 +46,16 @@ def special_method(cx: Frame, type_: Type, name: str) -> tuple[type, Any] | None
     """The special method that the user's class of a value has; what `object` and Enum have does not count."""
     cls = instance_class(type_)
     found = member(cx, cls, name) if cls is not None else None
-    if found is None or not found[0].__flags__ & _HEAP_TYPE:
+    if found is None or not is_of_user(found[0]):
         return None
     if isinstance(type_, Member) and found[0].__module__ == "enum":
         return None
     return found if found[1] is not None else None
+
+
+def is_of_user(cls: type) -> bool:
+    """Is the class written in Python, not one of C."""
+    return bool(cls.__flags__ & _HEAP_TYPE)
 
 
 def has_special(cx: Frame, type_: Type, name: str) -> bool:
@@ -177,7 +183,7 @@ def iterated(cx: Frame, subject: AV) -> AV:
     """What a loop over an object runs over; other values themselves."""
     if isinstance(subject.type, Class) and issubclass(subject.type.python, Enum):
         return pack_tuple(enum_members(subject.type.python))
-    if not isinstance(subject.type, Ref) or instance_class(subject.type) is None:
+    if not is_object(subject.type) and not has_special(cx, subject.type, "__iter__"):
         return subject
     found = call_special(cx, "__iter__", subject)
     if found is not None:

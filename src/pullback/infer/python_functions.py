@@ -191,6 +191,8 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     def one(cx: Frame, operands: Sequence[AV]) -> AV:
         (av,) = operands
         match av.type:
+            case Ref() | Tuple(_, type()) if (found := special(cx, "__len__", av)) is not None:
+                return found
             case Tuple(items) | List(items) | Dict(_, items):
                 return AV(WEAK_INT, (cx.e.integer(len(items)),), len(items))
             case Str(text):
@@ -205,8 +207,6 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
                 return AV(WEAK_INT, (array_sizes(cx, leaf_of(av))[0],))
             case Iterator("dict_keys" | "dict_values" | "dict_items", _):
                 return _len(cx, items_of(av), {})
-            case Ref() if (found := special(cx, "__len__", av)) is not None:
-                return found
             case Class(python) if issubclass(python, Enum):
                 return AV(WEAK_INT, (cx.e.integer(len(python)),), len(python))
             case Array(_, rank, _) if rank > 0:

@@ -17,6 +17,7 @@ from pullback.infer.heaps import Heap, heap_of_type, kind_of
 from pullback.infer.templates import stays_inside
 from pullback.prims.prelude.random_generator import Generator
 from pullback.prims.prelude.resumed import Resumed
+from pullback.runtime.boundary import RECORDS
 from pullback.runtime.closures import FunctionMaker, TransformMaker
 from pullback.types import (
     BoxedFunction,
@@ -45,7 +46,7 @@ __all__ = ["hands_out_generators", "objects_behind", "objects_put"]
 
 _RETURNED = (
     "object", "list", "tuple", "items", "dict", "entries", "places", "set", "frozenset", "slots", "cell", "deque",
-    "defaultdict", "Counter", "OrderedDict",
+    "defaultdict", "Counter", "OrderedDict", *RECORDS,
 )  # fmt: skip
 _KEPT = (Failure, Caught, BoxedFunction, Pullback, Range, Slice, Iterator)
 

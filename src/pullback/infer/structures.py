@@ -118,7 +118,7 @@ def attribute(cx: Frame, subject: AV, name: str) -> AV:
             return AV(Builtin(f"{written}.{name}"))
         case Builtin(written) if f"{written.removeprefix('builtins.')}.{name}" in HANDLERS:
             return AV(Builtin(f"{written.removeprefix('builtins.')}.{name}"))
-        case List() | Dict() | Ref() if f"{_container(subject.type)}.{name}" in HANDLERS:
+        case List() | Dict() | Tuple() | Ref() if f"{_container(subject.type)}.{name}" in HANDLERS:
             written = f"{_container(subject.type)}.{name}"
             return AV(Closure(written, (subject.type,), written), subject.values)
     raise _no_attribute(cx, subject.type, name)
@@ -155,7 +155,7 @@ def _is_python(type_: Type) -> bool:
 
 
 def _container(type_: Type) -> str:
-    return {List: "list", Dict: "dict"}.get(type(type_)) or kind_of(type_)
+    return {List: "list", Dict: "dict", Tuple: "tuple"}.get(type(type_)) or kind_of(type_)
 
 
 def _no_attribute(cx: Frame, type_: Type, name: str) -> CompileError:
@@ -242,6 +242,9 @@ def _element_count(cx: Frame, av: AV) -> Value:
 def unpack(cx: Frame, av: AV, count: int) -> list[AV]:
     """The `count` items of an unpacking assignment."""
     match av.type:
+        case Tuple(_, type()) if has_special(cx, av.type, "__iter__"):
+            listed = HANDLERS["builtins.list"](cx, [av], {})
+            return [listed] * count if cx.dead else unpack(cx, listed, count)
         case Tuple(items) | List(items):
             if len(items) != count:
                 word = "too many values to unpack" if len(items) > count else "not enough values to unpack"

@@ -34,6 +34,7 @@ from pullback.types import (
     List,
     NoneType,
     Number,
+    Ref,
     Slice,
     Str,
     Text,
@@ -177,6 +178,8 @@ class Template:
                 self.parts.append(Field(av, conversion, _checked_spec(cx, 1.5 + 2j, conversion, spec)))
             case Array() if not spec:
                 self.parts.append(Field(av, conversion))
+            case Tuple(_, type()) if not spec:
+                self.add(SHOWN[Ref](cx, av, conversion))
             case Tuple() | List() | Dict() if not spec:
                 self._structure(av)
             case Union():
@@ -213,23 +216,12 @@ class Template:
                 self.add(item, "!r")
             self.add_text("}")
             return
-        if isinstance(av.type, Tuple) and av.type.python is not None:
-            self._named(av, av.type.python)
-            return
         opening, closing = "()" if isinstance(av.type, Tuple) else "[]"
         self.add_text(opening)
         for i, item in enumerate(items):
             self.add_text(", " if i else "")
             self.add(item, "!r")
         self.add_text("," + closing if isinstance(av.type, Tuple) and len(items) == 1 else closing)
-
-    def _named(self, av: AV, python: Any) -> None:
-        """A NamedTuple, as its __repr__ shows it."""
-        self.add_text(f"{python.__name__}(")
-        for i, (name, item) in enumerate(zip(python._fields, items_of(av), strict=True)):
-            self.add_text(f"{', ' if i else ''}{name}=")
-            self.add(item, "!r")
-        self.add_text(")")
 
     def finish(self) -> AV:
         """The string: a constant if all that it shows is known; one op for as many fields as it takes."""

@@ -243,12 +243,22 @@ def _compare_dicts(cx: Frame, operator: str, a: AV, b: AV, p: Sequence[str], q: 
 
 
 def _lexicographic(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], last: AV) -> AV:
-    """The first pair that differs decides."""
-    result = last
-    for x, y in reversed(pairs):
-        differs = as_number(cx, truth(cx, compare(cx, "!=", x, y)))
+    """The first pair that differs decides; whether the others have an order is not asked then."""
+    if not pairs:
+        return last
+    (x, y), *others = pairs
+    differs = truth(cx, compare(cx, "!=", x, y))
+    if isinstance(differs.type, Constant):
+        known = differs.type.value
+        return truth(cx, compare(cx, operator[0], x, y)) if known else _lexicographic(cx, operator, others, last)
+    if all(isinstance(item.type, Number | Constant) for pair in pairs for item in pair):
         decided = as_number(cx, truth(cx, compare(cx, operator[0], x, y)))
-        result = AV(WEAK_BOOL, (cx.e("select", differs.value, decided.value, as_number(cx, result).value),))
+        rest = as_number(cx, _lexicographic(cx, operator, others, last))
+        return AV(WEAK_BOOL, (cx.e("select", differs.value, decided.value, rest.value),))
+    (result,) = cx.choose(
+        differs.value, lambda: [truth(cx, compare(cx, operator[0], x, y))],
+        lambda: [_lexicographic(cx, operator, others, last)],
+    )  # fmt: skip
     return result
 
 
@@ -270,7 +280,7 @@ def _contains(cx: Frame, container: AV, item: AV) -> AV:
             changed(cx, container, f"searched for {show(item.type)}: its keys are strings known while compiling")
         assert isinstance(item.type, Str)
         return constant(item.type.value in container.type.keys)
-    if isinstance(container.type, Ref) and (found := special(cx, "__contains__", container, item)) is not None:
+    if isinstance(container.type, Ref | Tuple) and (found := special(cx, "__contains__", container, item)) is not None:
         return truth(cx, found)
     if isinstance(container.type, Str | Text) and isinstance(item.type, Str | Text):
         return contains_text(cx, container, item)
