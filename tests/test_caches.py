@@ -12,6 +12,7 @@ import pytest
 import oracle
 import pullback as pb
 from pullback import testing
+from surface_turn import in_turn
 
 
 @functools.cache
@@ -113,7 +114,7 @@ def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functools, "lru_cache", lambda f: f)
 
 
-@pytest.mark.parametrize("function", PROGRAMS)
+@pytest.mark.parametrize("function", in_turn(PROGRAMS, 3))
 def test_derivatives_are_those_without_a_cache(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments, both = (1.5, 1.5), (0, 1)
     value, gradient = pb.value_and_grad(function, both)(*arguments)

@@ -26,6 +26,7 @@ from pullback import testing
 from pullback.api import grad
 from pullback.diagnostic import CompileError
 from pullback.pipeline import Lowered, Options, Request, lower
+from surface_turn import in_turn, pairs_in_turn
 
 FORMULATION = "closures"
 
@@ -69,7 +70,7 @@ def check_second(name: str, mode: str, rows: slice) -> None:
         assert_gradient(actual, expected, relative=relative, scale=program.scale, where=f"{name}{arguments}")
 
 
-@pytest.mark.parametrize("name", suite.DIFFERENTIABLE)
+@pytest.mark.parametrize("name", in_turn(suite.DIFFERENTIABLE, 2))
 def test_gradient(name: str) -> None:
     check_gradient(name, slice(0, 1))
 
@@ -210,7 +211,7 @@ def chooses_an_array(a: Any) -> Any:
     return np.sum(c * b * a) + b[0] + np.sum(b, axis=0)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", in_turn([np.float64, np.float32], 2))
 @pytest.mark.parametrize("function", [uses_twice, chooses_an_array], ids=lambda f: f.__name__)
 def test_what_several_uses_of_a_value_give_it(function: Callable[..., Any], dtype: Any) -> None:
     relative = 1e-12 if dtype is np.float64 else 2e-6
@@ -443,8 +444,7 @@ def test_reading_elements_costs_no_length() -> None:
 # ------------------------------------------------------------------------------------------- loops that are calls
 
 
-@pytest.mark.parametrize("mode", ["r", "rr"])
-@pytest.mark.parametrize("function", PUSHED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("function", "mode"), pairs_in_turn(PUSHED, {"r": 1, "rr": 3}))
 def test_loops_over_what_pushes(function: Callable[..., float], mode: str) -> None:
     """Where a list of all elements would change what happens, or has no end."""
     direction = [1.0] if len(mode) > 1 else []

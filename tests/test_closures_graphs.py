@@ -61,7 +61,7 @@ def check(name: str, mode: str, *, passes: bool = True) -> None:
         assert_gradient(actual, derivative(name, mode, "ssa"), relative=1e-9, where=f"{mode} of {name}")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", in_turn(PROGRAMS, 2))
 def test_gradient(name: str) -> None:
     check(name, "r")
 

@@ -50,7 +50,7 @@ def check(name: str, mode: str, **how: Any) -> None:
         assert_gradient(actual, expected, relative=1e-9, where=f"{mode} of {name}")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", in_turn(PROGRAMS, 2))
 def test_gradient(name: str) -> None:
     check(name, "r")
 

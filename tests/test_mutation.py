@@ -30,6 +30,7 @@ from mutating import (
     restored,
 )
 from programs import Program
+from surface_turn import pairs_in_turn
 
 MUTATIONS = {program.name: program for program in mutations.load()}
 DIFFERENTIABLE = [name for name, program in MUTATIONS.items() if program.argnums]
@@ -38,6 +39,7 @@ THIRD = [name for name, program in MUTATIONS.items() if program.orders >= 3]
 FAILING = [name for name, program in MUTATIONS.items() if program.failing]
 
 ENGINE_NAMES = ("compiled", "interpreter", "plain")
+DAYS = {"compiled": 2, "interpreter": 6, "plain": 6}
 
 
 def spread(*choices: Sequence[str], keep: int) -> list[Any]:
@@ -173,7 +175,7 @@ def test_results_share_memory_as_in_numpy(name: str) -> None:
 # --- derivatives ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "engine"), engine_rows(DIFFERENTIABLE))
+@pytest.mark.parametrize(("name", "engine"), pairs_in_turn(DIFFERENTIABLE, DAYS))
 def test_gradient(name: str, engine: str) -> None:
     program = MUTATIONS[name]
     for arguments, result, left, operations in differentiable(name):

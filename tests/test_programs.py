@@ -18,7 +18,7 @@ import oracle
 import programs
 from compare import assert_gradient, assert_same, failure
 from programs import Program
-from surface_turn import in_turn
+from surface_turn import in_turn, pairs_in_turn
 
 PROGRAMS = {program.name: program for program in programs.load()}
 DIFFERENTIABLE = [name for name, program in PROGRAMS.items() if program.argnums]
@@ -29,6 +29,7 @@ engines = pytest.mark.parametrize("engine", adapter.ENGINES)
 engines_second = pytest.mark.parametrize(
     "engine", ["compiled", *[pytest.param(engine, marks=pytest.mark.slow) for engine in adapter.ENGINES[1:]]]
 )
+DAYS = {"compiled": 1, "plain": 3, "interpreter": 2}
 
 
 @pytest.fixture(autouse=True)
@@ -113,8 +114,7 @@ def hessian_products(name: str) -> list[tuple[tuple[Any, ...], list[float], list
     return rows
 
 
-@engines
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "engine"), pairs_in_turn(PROGRAMS, DAYS))
 def test_value(name: str, engine: str) -> None:
     program = PROGRAMS[name]
     for arguments, expected, operations in expectations(name):
@@ -124,8 +124,7 @@ def test_value(name: str, engine: str) -> None:
         assert_same(actual, expected, operations=operations, scale=program.scale, where=f"{name}{arguments}")
 
 
-@engines
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize(("name", "engine"), pairs_in_turn(DIFFERENTIABLE, DAYS))
 def test_gradient(name: str, engine: str) -> None:
     program = PROGRAMS[name]
     for arguments, expected, cotangent in gradients(name):
@@ -136,8 +135,7 @@ def test_gradient(name: str, engine: str) -> None:
 
 
 @engines_second
-@pytest.mark.parametrize("mode", adapter.SECOND_ORDER)
-@pytest.mark.parametrize("name", in_turn(SMOOTH, 2))
+@pytest.mark.parametrize(("name", "mode"), pairs_in_turn(SMOOTH, dict.fromkeys(adapter.SECOND_ORDER, 4)))
 def test_second_derivative(name: str, mode: str, engine: str) -> None:
     program = PROGRAMS[name]
     for arguments, direction, expected in hessian_products(name):
@@ -146,7 +144,7 @@ def test_second_derivative(name: str, mode: str, engine: str) -> None:
         assert_gradient(actual, expected, relative=relative(program, arguments), scale=program.scale, where=where)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", in_turn(SMOOTH, 3))
 def test_gradient_has_the_structure_of_the_argument(name: str) -> None:
     program = PROGRAMS[name]
     for arguments in differentiable_runs(program):
@@ -172,7 +170,7 @@ def assert_structure(actual: Any, model: Any, where: str) -> None:
         assert (actual.shape, actual.dtype) == (model.shape, model.dtype), where
 
 
-@pytest.mark.parametrize("name", [name for name in SMOOTH if name in DIFFERENTIABLE])
+@pytest.mark.parametrize("name", in_turn([name for name in SMOOTH if name in DIFFERENTIABLE], 2))
 def test_value_beside_gradient(name: str) -> None:
     program = PROGRAMS[name]
     for arguments, expected, operations in expectations(name):
