@@ -158,3 +158,20 @@ def cell_that_grows(x, n):
 RETURNED = [
     (returned, (2.0, 3)), (returned, (2.0, 0)), (cell_that_grows, (2.0, 9)), (cell_that_grows, (2.0, 0)),
 ]  # fmt: skip
+
+
+def caught(x, n):
+    """Exceptions beside tuples of closures that grow; the closures see the last tuple."""
+    t, functions = (), ()
+    for k in range(n):
+        try:
+            t = t + (x * k,)
+            if t[-1] > 1.0:
+                raise ValueError(k)
+            functions = (*functions, lambda z, k=k: z * t[k])
+        except ValueError:
+            t = t[:-1] + (x * x,)
+    return sum(f(x) for f in functions) + sum(t) + x
+
+
+GROWING.append(caught)

@@ -322,3 +322,19 @@ def order_of_first(x):
 
 
 VALUES.append(order_of_first)
+
+
+def written_through_views(x):
+    node, total = arrays(3, np.array([x, 2.0 * x, 1.0])), 0.0
+    first = node
+    while node is not None:
+        view = node.v[::2]
+        view *= x
+        node.v[0] += view[1]
+        node = node.rest
+    while first is not None:
+        total, first = total + np.sum(first.v * first.v), first.rest
+    return total
+
+
+DIFFERENTIABLE.append(written_through_views)
