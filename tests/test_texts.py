@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -66,13 +67,53 @@ def chosen(x: float) -> tuple[Any, ...]:
     return kind + "!", -x
 
 
+class Length:
+    def __init__(self, metres: float) -> None:
+        self.metres = metres
+
+    def __format__(self, spec: str) -> str:
+        return format(self.metres, spec or ".1f") + " m"
+
+    def __repr__(self) -> str:
+        return f"Length({self.metres})"
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Level(enum.IntEnum):
+    HIGH = 7
+
+
+def by_own_format(x: float, n: int) -> tuple[Any, ...]:
+    a = Length(x)
+    either = a if x > 1.0 else 3.0
+    return (
+        f"{a:.3f} {a} {a!r:>14} {a!r}", format(a, ".2e"), f"{a:.{n}f}", "{:.2f} {!r:>12} {}".format(a, a, a),
+        f"{either:.2f}", f"{Colour.RED:>12} {Level.HIGH:03d} {Level.HIGH}", format(x, f".{n}f"),
+    )  # fmt: skip
+
+
+def in_base(word: str, base: int) -> int:
+    return int(word, base) + int("11", 2) * 100000 + int("0x1f", base=16) + int("0b11", 0) + int("zz", 36)
+
+
+def modulo(base: int, exponent: int, modulus: int) -> tuple[int, ...]:
+    return pow(base, exponent, modulus), pow(base, exp=2, mod=7), pow(2, 10, None)
+
+
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (formats, (1.5, 7)), (formats, (-0.1, -3)), (formats, (1e300, 0)), (formats, (float("nan"), 12)),
     (computed_width, (3.14159, 9)),
     (conversions, (0.1, 3, np.float64(0.1), np.float32(0.1), np.arange(4.0))),
     (conversions, (1e22, -3, np.float64(2.5), np.float32(7), np.array([[1.5, 2.0]]))),
     (grown, (0,)), (grown, (2,)), (grown, (13,)), (methods, ("abc", 7)), (parts, (5,)), (letters, (90817,)),
-    (chosen, (1.0,)), (chosen, (-2.0,)), (chosen, (11.0,)),
+    (chosen, (1.0,)), (chosen, (-2.0,)), (chosen, (11.0,)), (by_own_format, (0.75, 3)), (by_own_format, (1.5, 1)),
+    (in_base, ("101", 2)), (in_base, (" -7f_0", 16)), (in_base, ("z", 36)), (in_base, ("0o17", 0)),
+    (modulo, (3, 5, 7)), (modulo, (-3, 5, -7)), (modulo, (2, 10**6, 10**9 + 7)), (modulo, (3, -2, -11)),
+    (modulo, (5, 0, 1)),
+    (modulo, (123456789123, 987654321987, 2**61 - 1)), (modulo, (10**18, 3, 9 * 10**18)), (modulo, (2, 62, 2**63 - 1)),
 ]  # fmt: skip
 
 
@@ -161,6 +202,24 @@ def test_what_is_no_number() -> None:
     assert pb.jit(number)("1.", 5) == 1.5
     with pytest.raises(ValueError, match="could not convert string to float: 'a5'"):
         pb.jit(number)("a", 5)
+
+
+@pytest.mark.parametrize(("word", "base"), [("12", 2), ("a", 10), ("", 16), ("1", 1), ("1", 37), ("z", 0)])
+def test_what_is_no_number_in_a_base(word: str, base: int) -> None:
+    with pytest.raises(ValueError) as expected:
+        in_base(word, base)
+    with pytest.raises(ValueError) as found:
+        pb.jit(in_base)(word, base)
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(("base", "exponent", "modulus"), [(2, -1, 4), (5, 3, 0)])
+def test_no_power_by_a_modulus(base: int, exponent: int, modulus: int) -> None:
+    with pytest.raises(ValueError) as expected:
+        modulo(base, exponent, modulus)
+    with pytest.raises(ValueError) as found:
+        pb.jit(modulo)(base, exponent, modulus)
+    assert str(found.value) == str(expected.value)
 
 
 def beyond(n: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -338,3 +339,41 @@ def written_through_views(x):
 
 
 DIFFERENTIABLE.append(written_through_views)
+
+
+def huffman(x):
+    """Entries of a heap hold trees of tuples; trees have no order among themselves, and are never asked for one."""
+    heap = [(x, 0, ("a",)), (2.0 - x, 1, ("b",)), (0.3, 2, ("c",)), (x * x, 3, ("d",))]
+    heapq.heapify(heap)
+    count, total = len(heap), 0.0
+    while len(heap) > 1:
+        first, _, a = heapq.heappop(heap)
+        second, _, b = heapq.heappop(heap)
+        total += first + second
+        heapq.heappush(heap, (first + second, count, (a, b)))
+        count += 1
+
+    def depths(tree, depth):
+        return depth if len(tree) == 1 else depths(tree[0], depth + 1) + depths(tree[1], depth + 1)
+
+    return total * x + depths(heap[0][2], 0)
+
+
+VALUES.append(huffman)
+DIFFERENTIABLE.append(huffman)
+
+
+def unordered_later(x):
+    """Items without an order fail where the items before them are equal, and only there."""
+    nodes = [(x, Stepped), (2.0, None), (0.3 * x, (1,))]
+    best, found = max((x, None), (2.0, (1,))), []
+    for pair in nodes:
+        for other in nodes:
+            try:
+                found.append(pair < other)
+            except TypeError as error:
+                found.append(str(error)[:15])
+    return best[0], found
+
+
+VALUES.append(unordered_later)

@@ -30,6 +30,7 @@ from pullback.infer import (  # fill the registry
     record_writes,
     sets,
     stopped,
+    text_pieces,
     texts,
 )
 from pullback.infer.backward import Backward
@@ -98,7 +99,7 @@ _MEANINGS = (
     library, linalg, linearized, list_makers, list_methods, mapping, math_functions, norms, numpy_functions,
     object_texts, outputs, padding, parallel, python_functions, quantiles, ramps, random_numbers, record_arrays,
     record_functions, record_shapes, record_writes, reductions, repeats, scipy_linalg, selecting, sets, shapes,
-    sliding, sorting, special_functions, splitting, statistics, stopped, texts, ufunc_methods, ufuncs,
+    sliding, sorting, special_functions, splitting, statistics, stopped, text_pieces, texts, ufunc_methods, ufuncs,
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
 from pullback.types import NEVER, Never, Type, Union, slots
 
-__all__ = ["dispatch"]
+__all__ = ["dispatch", "fails"]
 
 Rule = Callable[[Frame, Sequence[AV]], AV]
 MOST_COMBINATIONS = 256
@@ -29,29 +29,59 @@ def dispatch(cx: Frame, operands: Sequence[AV], rule: Rule) -> AV:
         return cx.stop()
     if not any(isinstance(av.type, Union) for av in operands):
         return rule(cx, operands)
-    choices = [members(av) for av in operands]
-    combinations = list(itertools.product(*choices))
+    combinations = list(itertools.product(*map(members, operands)))
     if len(combinations) > MOST_COMBINATIONS:
         raise cx.error("too many combinations of types meet here", f"{len(combinations)} of them")
-    branches, errors = _try_all(cx, combinations, rule)
-    if all(b is None for b in branches):
-        raise errors[0]
+    made = [_attempt(cx, combination, rule) for combination in combinations]
+    if all(isinstance(found, CompileError) for found in made):
+        raise made[0]  # type: ignore[misc]
+    return _picked(cx, operands, combinations, made)
+
+
+def _attempt(cx: Frame, combination: Sequence[AV], rule: Rule) -> Branch | CompileError:
+    """The code for one alternative of each operand, or why there is none."""
+    try:
+        return cx.branch(lambda: [rule(cx, combination)])
+    except CompileError as error:
+        return error
+
+
+def _picked(
+    cx: Frame, operands: Sequence[AV], combinations: Sequence[Sequence[AV]], made: Sequence[Branch | CompileError]
+) -> AV:
+    """What is made for the alternatives that the operands have at run time: code is made once for each combination."""
+    branches = [found if isinstance(found, Branch) else None for found in made]
     merged = _merge(cx, operands, combinations, branches)
-    return merged if merged is not None else _chain(cx, operands, choices, rule)
+    if merged is not None:
+        return merged
+    position = next(i for i, av in enumerate(operands) if isinstance(av.type, Union))
+    width = len(combinations) // len(members(operands[position]))
+    groups = [slice(start, start + width) for start in range(0, len(combinations), width)]
+    picked = [_group(cx, operands, position, combinations[group], made[group]) for group in groups]
+    return _by_tag(cx, operands[position].values[0], picked)
 
 
-def _try_all(
-    cx: Frame, combinations: Sequence[Sequence[AV]], rule: Rule
-) -> tuple[list[Branch | None], list[CompileError]]:
-    branches: list[Branch | None] = []
-    errors: list[CompileError] = []
-    for combination in combinations:
-        try:
-            branches.append(cx.branch(lambda c=combination: [rule(cx, c)]))  # type: ignore[misc]
-        except CompileError as error:
-            branches.append(None)
-            errors.append(error)
-    return branches, errors
+def _group(
+    cx: Frame, operands: Sequence[AV], position: int, combinations: Sequence[Sequence[AV]],
+    made: Sequence[Branch | CompileError],
+) -> Branch:  # fmt: skip
+    """The code for one alternative of the operand at `position`, which is the first that has several."""
+    first = made[0]
+    if all(isinstance(found, CompileError) for found in made):
+        assert isinstance(first, CompileError)
+        return cx.branch(lambda: [fails(cx, first)])
+    if len(made) == 1:
+        assert isinstance(first, Branch)
+        return first
+    narrowed = [*operands[:position], combinations[0][position], *operands[position + 1 :]]
+    return cx.branch(lambda: [_picked(cx, narrowed, combinations, made)])
+
+
+def fails(cx: Frame, error: CompileError) -> AV:
+    """As in Python, only the path that meets the unsuitable type fails."""
+    exception, message = error.diagnostic.raised or ("TypeError", error.diagnostic.title)
+    cx.check(cx.e.boolean(False), exception, message)
+    return cx.stop()
 
 
 def _merge(
@@ -102,26 +132,6 @@ def _tag(cx: Frame, operands: Sequence[AV], combinations: Sequence[Sequence[AV]]
         assert condition is not None
         result = e("select", condition, e.integer(tag), result)
     return result
-
-
-def _chain(cx: Frame, operands: Sequence[AV], choices: Sequence[Sequence[AV]], rule: Rule) -> AV:
-    """Nested `if`s over the tag of the first union, then of the next."""
-    position = next(i for i, av in enumerate(operands) if isinstance(av.type, Union))
-    subject = operands[position]
-    assert isinstance(subject.type, Union)
-
-    def one(index: int) -> AV:
-        narrowed = [*operands[:position], choices[position][index], *operands[position + 1 :]]
-        try:
-            return dispatch(cx, narrowed, rule)
-        except CompileError as error:
-            # As in Python, only the path that meets the unsuitable type fails.
-            exception, message = error.diagnostic.raised or ("TypeError", error.diagnostic.title)
-            cx.check(cx.e.boolean(False), exception, message)
-            return cx.stop()
-
-    branches = [cx.branch(lambda index=index: [one(index)]) for index in range(len(choices[position]))]  # type: ignore[misc]
-    return _by_tag(cx, subject.values[0], branches)
 
 
 def _by_tag(cx: Frame, tag: Value, branches: Sequence[Branch]) -> AV:

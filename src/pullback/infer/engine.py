@@ -381,8 +381,11 @@ class Session:
         self.imported.clear()
         if rows := {(kind, _of_rows(key)) for kind, key in changed if kind in (JOINED, *RECORDS)}:  # type: ignore[misc,has-type]
             self.rows |= rows
+            # Tuples as they were made before are those of no value any more.
             if any(kind == JOINED for kind, _ in rows):
-                self._forget_lengths()
+                self._forget(lambda type_: _lengths(type_) > 1)
+            if any(kind in RECORDS for kind, _ in rows):
+                self._forget(lambda type_: _tuple_depth(type_) > 1)
             if self.backward is not None:
                 self._derive_anew()  # what a row is made of has its sensitivities in the twins of the heap
                 return
@@ -397,13 +400,13 @@ class Session:
         for family in self.families:
             family.forget(lambda type_: not changed.isdisjoint(sites_in((type_,))))
 
-    def _forget_lengths(self) -> None:
-        """The lengths that tuples had before they were of run-time length are those of no tuple any more."""
+    def _forget(self, gone: Callable[[Type], bool]) -> None:
+        """What heaps and results were known to hold, where it is of such types, is learned anew."""
         self.estimates.clear()
         for heap in self.heaps.values():
-            heap.forget(lambda type_: _lengths(type_) > 1)
+            heap.forget(gone)
         for family in self.families:
-            family.forget(lambda type_: _lengths(type_) > 1)
+            family.forget(gone)
 
     def ask(self, asks: Iterable[Ask]) -> None:
         """Note what must be known; what is to be of fixed structure from the next pass on has no heap any more."""
@@ -618,6 +621,8 @@ class Frame:
         attrs: dict[str, object] = {"python_name": spec.code.name}
         if spec.code.is_outlined:
             attrs["outlined"] = True
+        if spec.code.is_structural:
+            attrs["structural"] = True
         return Function(spec.name, body, untyped.span, attrs), result
 
     def table(self, name: str) -> Value:
@@ -762,6 +767,14 @@ def _lengths(type_: Type) -> int:
     own = max(sum(isinstance(m, kind) for m in members) for kind in (Tuple, List, Dict))
     inside = (_lengths(item) for m in members if isinstance(m, Tuple | List | Dict) for item in m.items)
     return max(own, *inside, 0)
+
+
+def _tuple_depth(type_: Type) -> int:
+    """How deep tuples lie in tuples."""
+    if isinstance(type_, Union):
+        return max(map(_tuple_depth, type_.members))
+    inside = type_.items if isinstance(type_, Tuple | List | Dict) else ()
+    return isinstance(type_, Tuple) + max(map(_tuple_depth, inside), default=0)
 
 
 @dataclass(eq=False, slots=True)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from pullback.diagnostic import CompileError
 from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call
+from pullback.infer.dispatch import fails
 from pullback.infer.engine import Frame, Session
 from pullback.infer.heaps import allocate, heap_of, heap_of_type, kind_of, read, write
 from pullback.infer.indexing import subscript
@@ -21,7 +23,7 @@ from pullback.infer.lattice import WEAK_INT, nesting
 from pullback.infer.loops import ITERABLES, Iterable
 from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.structures import unpack
-from pullback.infer.truth import negate
+from pullback.infer.truth import compare, negate
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Function
 from pullback.runtime.boundary import RECORDS
@@ -135,6 +137,15 @@ def _compare(operator: str) -> Handler:
     return handler
 
 
+def _before(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    x, y, last = arguments
+    assert isinstance(last.type, Constant)
+    try:
+        return compare(cx, "<=" if last.type.value else "<", x, y)
+    except CompileError as error:
+        return fails(cx, error)
+
+
 def _operator(operator: str, *, swapped: bool = False) -> Handler:
     """An operator of tuples, which gives one of fixed structure."""
 
@@ -159,6 +170,7 @@ _READING: dict[str, Handler] = {
     "__rmul__": _operator("*", swapped=True), "index": _as_of_tuple("index"), "count": _as_of_tuple("count"),
     **{f"compare {op}": _compare(op) for op in ("==", "!=", "<", "<=", ">", ">=")},
 }  # fmt: skip
+HANDLERS["pullback.before"] = _before
 for _kind in RECORDS:
     HANDLERS.update({f"{_kind}.{name}": rule for name, rule in _READING.items()})
     ITERABLES[_kind] = _items

@@ -18,13 +18,13 @@ from pullback.infer.classes import bound_member, instance_class, is_generated, i
 from pullback.infer.containers import special
 from pullback.infer.engine import Code, Frame
 from pullback.infer.literals import literal
-from pullback.infer.protocols import special_method
-from pullback.infer.texts import SHOWN
+from pullback.infer.protocols import call_special, special_method
+from pullback.infer.texts import FORMATTED, SHOWN
 from pullback.infer.values import AV
 from pullback.ir.build import Builder
 from pullback.ir.node import Block, Function, Value
 from pullback.prims.base import get
-from pullback.types import Class, Closure, Member, Ref, show
+from pullback.types import Class, Closure, Member, Ref, Str, show
 
 __all__ = ["object_text"]
 
@@ -50,6 +50,15 @@ def object_text(cx: Frame, av: AV, conversion: str) -> AV:
         return call(cx, bound_member(cx, av, cls, method, name), given, {})
     raise cx.error(f"{show(av.type)} cannot be turned into text in compiled code", "it has no text of its own",
                    "define __repr__, or format the numbers that it holds")  # fmt: skip
+
+
+def _object_format(cx: Frame, av: AV, spec: AV) -> AV:
+    """format(x, spec), of a specification that is not empty: `__format__` of the class knows what it means."""
+    found = call_special(cx, "__format__", av, spec)
+    if found is None:
+        title = f"unsupported format string passed to {show(av.type)}.__format__"
+        raise cx.type_error(title, "its class has no __format__", "format the numbers that it holds")
+    return found
 
 
 def _written(cx: Frame, cls: type, owner: type) -> Code:
@@ -101,9 +110,21 @@ def _member_text(cx: Frame, av: AV, conversion: str) -> AV:
     return literal(cx, str(member) if conversion == "!s" else repr(member))
 
 
+def _member_format(cx: Frame, av: AV, spec: AV) -> AV:
+    """A member of an enum by a format specification."""
+    assert isinstance(av.type, Member)
+    own = special_method(cx, av.type, "__format__")
+    if own is not None and isinstance(own[1], python_types.FunctionType):
+        return _object_format(cx, av, spec)
+    if not isinstance(spec.type, Str):
+        raise cx.error("the specification must be known while compiling", "the run makes this one", "write it out")
+    return literal(cx, format(av.type.python, spec.type.value))
+
+
 def _class_text(cx: Frame, av: AV, conversion: str) -> AV:
     assert isinstance(av.type, Class)
     return literal(cx, repr(av.type.python))
 
 
 SHOWN.update({Ref: object_text, Member: _member_text, Class: _class_text})
+FORMATTED.update({Ref: _object_format, Member: _member_format})

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from pullback.types import Constant, Dict, DType, List, NoneType, Number, Ref, Str, Tuple, Type
+from pullback.types import Constant, Dict, DType, List, NoneType, Number, Ref, Str, Text, Tuple, Type
 
 __all__ = ["BINARY", "COMPARE", "UNARY", "python_error", "python_message"]
 
@@ -44,6 +44,8 @@ def _sample(type_: Type) -> Any:
             return None
         case Constant(value) | Str(value):
             return value
+        case Text():
+            return ""
         case Number(dtype, True):
             return {DType.BOOL: True, DType.I64: 1, DType.F64: 1.0}[dtype]
         case Tuple(items):

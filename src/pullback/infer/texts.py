@@ -14,12 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pullback.infer.calls import call
 from pullback.infer.dispatch import dispatch
 from pullback.infer.engine import Frame
 from pullback.infer.lattice import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pullback.infer.numbers import as_number, python_int
-from pullback.infer.registry import HANDLERS, prelude
+from pullback.infer.registry import HANDLERS
 from pullback.infer.values import AV, MISSING, coerce, items_of
 from pullback.ir.node import Op, Value
 from pullback.prims.base import get
@@ -46,9 +45,9 @@ from pullback.types import (
 )  # fmt: skip
 
 __all__ = [
-    "METHODS", "SHOWN", "Template", "call_text", "character", "compare_texts", "concatenated", "contains_text",
-    "formatted", "fstring", "is_text", "parsed", "percent", "repeated_text", "shown", "text_item", "text_length",
-    "text_slice",
+    "FORMATTED", "METHODS", "SHOWN", "Template", "call_text", "character", "compare_texts", "concatenated",
+    "contains_text", "formatted", "fstring", "is_text", "parsed", "percent", "repeated_text", "shown", "text_item",
+    "text_length", "text_slice",
 ]  # fmt: skip
 
 TEXT = Text()
@@ -62,6 +61,8 @@ _NO_INDEX = "string index out of range"
 
 # How values of other types are shown, by type; modules of this room that know such types put themselves here.
 SHOWN: dict[type[Type], Callable[[Frame, AV, str], AV]] = {}
+# How they are shown by a format specification, which is a text.
+FORMATTED: dict[type[Type], Callable[[Frame, AV, AV], AV]] = {}
 
 
 def is_text(type_: Type) -> bool:
@@ -200,6 +201,9 @@ class Template:
         if isinstance(text.type, Str):
             self.add(av, conversion, text.type.value)
             return
+        if not conversion and type(av.type) in FORMATTED:
+            self.add(FORMATTED[type(av.type)](self.cx, av, text))
+            return
         value = av if isinstance(av.type, Number | Text) else _one(self.cx, av, conversion, "")
         self.risky = True
         if isinstance(value.type, Str):
@@ -275,11 +279,14 @@ def _checked_spec(cx: Frame, sample: Any, conversion: str, spec: str) -> str:
 
 
 def _other(cx: Frame, av: AV, conversion: str, spec: str) -> AV:
+    if spec and not conversion and type(av.type) in FORMATTED:
+        return FORMATTED[type(av.type)](cx, av, AV(Str(spec), (), spec))
     handler = SHOWN.get(type(av.type))
-    if handler is None or spec:
+    if handler is None or (spec and not conversion):
         raise cx.error(f"{show(av.type)} cannot be turned into text in compiled code", "it has no text here",
                        "format the numbers that it holds")  # fmt: skip
-    return handler(cx, av, conversion)
+    text = handler(cx, av, conversion)
+    return _one(cx, text, "", spec) if spec and not cx.dead else text
 
 
 def _one(cx: Frame, av: AV, conversion: str, spec: str) -> AV:
@@ -485,21 +492,6 @@ def _format_method(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV
     return template.finish()
 
 
-def _split(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """text.split(separator): a list of constants if all is known."""
-    known = [av.type.value if isinstance(av.type, Str) else None for av in arguments]
-    if keywords or len(arguments) > 2:
-        raise cx.error("str.split() takes a separator only", "a limit is given", "leave it out, or use partition")
-    if any(isinstance(av.type, NoneType) for av in arguments[1:]):
-        return _split(cx, arguments[:1], keywords)
-    if None in known or known[1:] == [""]:
-        return call(cx, prelude(cx, "pullback.text_split"), arguments, {})
-    text, separator = known[0], known[1] if known[1:] else None
-    assert text is not None
-    pieces = text.split(separator)
-    return AV(List(tuple(Str(piece) for piece in pieces)))
-
-
 def percent(cx: Frame, template: AV, given: AV) -> AV:
     """template % values"""
     if not isinstance(template.type, Str):
@@ -515,13 +507,19 @@ def percent(cx: Frame, template: AV, given: AV) -> AV:
     return call_text(cx, "percent", operands, TEXT, template.type.value)
 
 
-def parsed(cx: Frame, name: str, text: AV) -> AV:
-    """int(text) or float(text)"""
-    ok = call_text(cx, "parses", [text], WEAK_BOOL, name)
-    what = "invalid literal for int() with base 10: " if name == "int" else "could not convert string to float: "
-    address = coerce(cx.e, text, TEXT).value
-    cx.check(as_number(cx, ok).value, "ValueError", what + "{0!r}", address)
-    return call_text(cx, "parsed", [coerce(cx.e, text, TEXT)], WEAK_INT if name == "int" else WEAK_FLOAT, name)
+def parsed(cx: Frame, name: str, text: AV, *base: AV) -> AV:
+    """int(text), int(text, base) or float(text)"""
+    for number in base:
+        e, value = cx.e, number.value
+        fits = e("and_", e("ge", value, e.integer(2)), e("le", value, e.integer(36)))
+        message = "int() base must be >= 2 and <= 36, or 0"
+        cx.check(e("or_", fits, e("eq", value, e.integer(0))), "ValueError", message)
+    ok = call_text(cx, "parses", [text, *base], WEAK_BOOL, name)
+    shown = "{1}" if base else "10"
+    what = f"invalid literal for int() with base {shown}: " if name == "int" else "could not convert string to float: "
+    whole = coerce(cx.e, text, TEXT)
+    cx.check(as_number(cx, ok).value, "ValueError", what + "{0!r}", whole.value, *(number.value for number in base))
+    return call_text(cx, "parsed", [whole, *base], WEAK_INT if name == "int" else WEAK_FLOAT, name)
 
 
 def _str(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -538,14 +536,38 @@ def _repr(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     return dispatch(cx, arguments, lambda cx, operands: formatted(cx, operands[0], "!r"))
 
 
+def _ascii(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    return dispatch(cx, arguments[:1], lambda cx, operands: formatted(cx, operands[0], "!a"))
+
+
+def _in_digits(spec: str) -> Callable[[Frame, Sequence[AV], Mapping[str, AV]], AV]:
+    """hex, oct and bin: an int with the sign and letter of its base."""
+
+    def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+        number = as_number(cx, arguments[0])
+        if not isinstance(number.type, Number) or number.type.dtype.is_float:
+            title = f"'{show(number.type)}' object cannot be interpreted as an integer"
+            raise cx.type_error(title, "an int is needed")
+        return formatted(cx, AV(WEAK_INT, (python_int(cx, number),), number.literal), "", spec)
+
+    return _over_unions(handler)
+
+
 def _format(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     if not 1 <= len(arguments) <= 2 or keywords:
         raise cx.type_error("format() takes a value and a specification", "this call does not", "write format(x, spec)")
     spec = arguments[1].type if len(arguments) > 1 else Str("")
-    if not isinstance(spec, Str):
-        raise cx.error("the specification of format() must be known while compiling", f"this is {show(spec)}",
-                       'write it out: format(x, ".3f")')  # fmt: skip
-    return dispatch(cx, arguments[:1], lambda cx, operands: formatted(cx, operands[0], "", spec.value))
+    if isinstance(spec, Str):
+        return dispatch(cx, arguments[:1], lambda cx, operands: formatted(cx, operands[0], "", spec.value))
+
+    def by_run_time(cx: Frame, operands: Sequence[AV]) -> AV:
+        if not is_text(operands[1].type):
+            raise cx.type_error("format() argument 2 must be str", f"this is {show(operands[1].type)}")
+        template = Template(cx)
+        template.add_computed(operands[0], "", [(1, "", "")], operands)
+        return template.finish()
+
+    return dispatch(cx, arguments, by_run_time)
 
 
 def _ord(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -602,9 +624,9 @@ def _separator(template: Template, given: AV | None, default: str) -> None:
 HANDLERS.update({
     **{f"str.{name}": _method(name) for name in METHODS},
     "str.startswith": _affix("startswith"), "str.endswith": _affix("endswith"), "str.index": _index("index"),
-    "str.rindex": _index("rindex"), "str.format": _format_method, "str.split": _split,
+    "str.rindex": _index("rindex"), "str.format": _format_method,
     "builtins.str": _str, "builtins.repr": _repr, "builtins.format": _format, "builtins.ord": _ord,
     "builtins.chr": _chr, "builtins.print": _print,
-    "pullback.text_pieces": lambda cx, arguments, keywords: call_text(cx, "pieces", [*arguments], WEAK_INT),
-    "pullback.text_piece": lambda cx, arguments, keywords: call_text(cx, "piece", [*arguments], TEXT),
+    "builtins.hex": _in_digits("#x"), "builtins.oct": _in_digits("#o"), "builtins.bin": _in_digits("#b"),
+    "builtins.ascii": _ascii,
 })  # fmt: skip

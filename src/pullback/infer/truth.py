@@ -6,10 +6,11 @@ import operator as operators
 from collections.abc import Callable, Sequence
 from enum import Flag
 
+from pullback.diagnostic import CompileError
 from pullback.infer.comparisons import Logic, compare_objects, is_constant_union, same_member, same_object
 from pullback.infer.complexes import complex_compare, complex_truth
 from pullback.infer.containers import changed, special
-from pullback.infer.dispatch import dispatch
+from pullback.infer.dispatch import dispatch, fails
 from pullback.infer.dtypes import is_dtype, numpy_dtype
 from pullback.infer.elementwise import elementwise
 from pullback.infer.engine import Fact, Frame
@@ -257,9 +258,17 @@ def _lexicographic(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], las
         return AV(WEAK_BOOL, (cx.e("select", differs.value, decided.value, rest.value),))
     (result,) = cx.choose(
         differs.value, lambda: [truth(cx, compare(cx, operator[0], x, y))],
-        lambda: [_lexicographic(cx, operator, others, last)],
+        lambda: [_later(cx, operator, others, last)],
     )  # fmt: skip
     return result
+
+
+def _later(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], last: AV) -> AV:
+    """`_lexicographic` of what comes after items that may be equal: what has no order fails where they are."""
+    try:
+        return _lexicographic(cx, operator, pairs, last)
+    except CompileError as error:
+        return fails(cx, error)
 
 
 def _both(cx: Frame, a: AV, b: AV) -> AV:

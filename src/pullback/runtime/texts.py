@@ -13,6 +13,7 @@ import ctypes
 import operator
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _print(flush: str, text: str) -> None:
     builtins.print(text, end="", flush=flush == "flush")
 
 
-def _item(_: str, text: str, index: int) -> str:
+def _item(_: str, text: Sequence[str], index: int) -> str:
     return text[index] if -len(text) <= index < len(text) else ""
 
 
@@ -166,20 +167,23 @@ def _slice(given: str, text: str, *bounds: int) -> str:
     return text[slice(*(next(values) if flag == "1" else None for flag in given))]
 
 
-def _pieces(text: str, separator: tuple[str, ...]) -> list[str]:
-    return text.split(separator[0] if separator else None) if separator != ("",) else []
+@lru_cache(maxsize=8)  # compiled code asks for one piece after the other
+def _pieces(how: str, text: str, *given: Any) -> Sequence[str]:
+    """`how`: a method of str, with " None" where it is told no separator."""
+    name, none, _ = how.partition(" ")
+    return getattr(text, name)(None, *given) if none else getattr(text, name)(*given) if given[:1] != ("",) else ()
 
 
-def _parses(kind: str, text: str) -> bool:
+def _parses(kind: str, text: str, *base: int) -> bool:
     try:
-        value = {"int": int, "float": float}[kind](text)
+        value = {"int": int, "float": float}[kind](text, *base)
     except ValueError:
         return False
     return kind == "float" or -(2**63) <= value < 2**63
 
 
-def _parsed(kind: str, text: str) -> Any:
-    return {"int": int, "float": float}[kind](text) if _parses(kind, text) else 0
+def _parsed(kind: str, text: str, *base: int) -> Any:
+    return {"int": int, "float": float}[kind](text, *base) if _parses(kind, text, *base) else 0
 
 
 def _method(name: str, text: str, *arguments: Any) -> Any:
@@ -202,8 +206,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "item": _item,
     "slice": _slice,
     "method": _method,
-    "pieces": lambda _, text, *separator: len(_pieces(text, separator)),
-    "piece": lambda _, text, index, *separator: _item("", _pieces(text, separator), index),  # type: ignore[arg-type]
+    "pieces": lambda how, text, *given: len(_pieces(how, text, *given)),
+    "piece": lambda how, index, text, *given: _item("", _pieces(how, text, *given), index),
     "parses": _parses,
     "parsed": _parsed,
     "ord": lambda _, text: ord(text) if len(text) == 1 else 0,

@@ -10,7 +10,7 @@ import numpy as np
 from pullback.prims.stated import Stated, mark
 
 __all__ = [
-    "add_product", "at", "at_end", "attach", "axis_of", "copy_row", "differentiated", "digamma", "discrete",
+    "add_product", "at", "at_end", "attach", "axis_of", "before", "copy_row", "differentiated", "digamma", "discrete",
     "field", "fma", "grad", "hash_in", "hash_of", "hashable", "high_product", "joined", "jvp", "lapack", "larger",
     "new_set", "only_compiled", "order_bits", "outlined", "put_at", "put_field", "raise_with", "repeated", "rint",
     "row", "rows", "ruled", "sized", "smaller", "stop", "structural", "text_piece", "text_pieces", "vjp", "whole",
@@ -43,6 +43,11 @@ def joined(re: Any, im: Any) -> Any:
 def fma(x: Any, y: Any, z: Any) -> Any:
     """x * y + z with one rounding (here with two)."""
     return x * y + z
+
+
+def before(x: Any, y: Any, last: bool) -> Any:
+    """x < y, or x <= y if `last`; where the two have no order, an error once this is reached."""
+    return x <= y if last else x < y
 
 
 def larger(x: Any, y: Any) -> Any:
@@ -185,14 +190,14 @@ def raise_with(ok: bool, exception: str, message: str, *values: Any) -> None:
     only_compiled()
 
 
-def text_pieces(text: Any, *separator: Any) -> Any:
-    """How many parts text.split(*separator) has."""
-    return len(text.split(*separator))
+def text_pieces(how: Any, text: Any, *given: Any) -> Any:
+    """How many pieces a method of str cuts a text into; `how`: its name, with " None" where it is told no separator."""
+    return only_compiled()
 
 
-def text_piece(text: Any, index: Any, *separator: Any) -> Any:
-    """Part number `index` of text.split(*separator)."""
-    return text.split(*separator)[index]
+def text_piece(how: Any, index: Any, text: Any, *given: Any) -> Any:
+    """One of them."""
+    return only_compiled()
 
 
 def lapack(routine: str, *operands: Any, **flags: Any) -> Any:
@@ -237,8 +242,8 @@ def zeros_of(shape: Any, model: Any) -> Any:
 
 for _function in (
     stop, add_product, attach, differentiated, discrete, repeated, joined, lapack, larger, smaller, order_bits,
-    zeros_of, fma, high_product, rint, field, put_field, row, rows, at_end, copy_row, at, put_at, hash_in, hash_of,
-    hashable, new_set, axis_of, sized, raise_with, text_piece, text_pieces,
+    zeros_of, fma, high_product, rint, field, put_field, row, rows, at_end, before, copy_row, at, put_at, hash_in,
+    hash_of, hashable, new_set, axis_of, sized, raise_with, text_piece, text_pieces,
 ):  # fmt: skip
     _function.__dict__["__pullback_builtin__"] = f"pullback.{_function.__name__}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pullback.prims.prelude.intrinsics import at, field, put_at, put_field, sized
+from pullback.prims.prelude.intrinsics import at, before, field, put_at, put_field, sized
 from pullback.prims.prelude.lists import copy
 
 __all__ = ["FUNCTIONS"]
@@ -93,7 +93,7 @@ def record_equal(xs: Any, ys: Any) -> bool:
 def record_less(xs: Any, ys: Any, last: bool) -> Any:
     for x, y in zip(xs, ys, strict=False):
         if x != y:
-            return x <= y if last else x < y
+            return before(x, y, last)
     return len(xs) <= len(ys) if last else len(xs) < len(ys)
 
 

@@ -18,12 +18,9 @@ def join_(separator: Any, parts: Any) -> Any:
     return result
 
 
-def split_(text: Any, separator: Any = None) -> Any:
-    if separator is None:
-        return [text_piece(text, i) for i in range(text_pieces(text))]
-    if separator == "":
-        raise ValueError("empty separator")
-    return [text_piece(text, i, separator) for i in range(text_pieces(text, separator))]
+def parts_(how: Any, text: Any, *given: Any) -> Any:
+    """The pieces that a method of str cuts a text into; see `text_pieces`."""
+    return [text_piece(how, i, text, *given) for i in range(text_pieces(how, text, *given))]
 
 
 def more_text(text: Any, begun: bool, separator: Any, items: Any) -> Any:
@@ -56,6 +53,6 @@ def pairs_text(pairs: Any, opening: str, closing: str) -> Any:
 
 
 FUNCTIONS = {
-    "str.join": join_, "pullback.text_split": split_, "pullback.items_text": items_text,
+    "str.join": join_, "pullback.text_parts": parts_, "pullback.items_text": items_text,
     "pullback.pairs_text": pairs_text, "pullback.more_text": more_text,
 }  # fmt: skip
