@@ -74,6 +74,8 @@ def lowered(program, *, passes=True):
         pipeline.inline.prune(program)
         for function, last in itertools.product(list(program.functions.values()), pipeline._LAST):
             last(function, program)
+        for function in program.functions.values():
+            ownership.run(function, program)
     check_program(program, "the end")
     return program
 

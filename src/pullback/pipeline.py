@@ -175,6 +175,8 @@ def _lower(request: Request, options: Options, keep: bool) -> Lowered:
                     run(function, lowered.program)
             if options.fastmath:
                 replay.run(function, lowered.program)
+        for function in lowered.program.functions.values():  # after all others: functions and calls get owners
+            ownership.run(function, lowered.program)
     _record(lowered, "passes again", options, keep)
     return lowered
 
@@ -273,7 +275,6 @@ _LAST: tuple[Callable[[Function, Program], None], ...] = (
     parallel_maps.run,  # large maps over blocks, where several threads are asked for
     release_trips.run,  # rows and records that no trip of a loop leaves to the next
     shelves.run,  # arrays that loops make become rows of one
-    ownership.run,  # where arrays and buffers end
 )
 
 

@@ -6,8 +6,9 @@
       return v
 
 Ops keep the spans of the function they come from.  A function is inlined where it is small or the caller stays within a
-bound, so code grows at most to that bound; one marked `outlined` never is, nor one with a derivative rule (until it has
-been differentiated), nor is a call marked `checkpoint`.  `prune` drops functions that the entry does not reach.
+bound, so code grows at most to that bound, and where all copies of it together stay within another.  One marked
+`outlined` never is, nor one with a derivative rule (until it has been differentiated), nor is a call marked
+`checkpoint`.  `prune` drops functions that the entry does not reach.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ __all__ = ["prune", "run"]
 
 _SMALL = 300  # ops; such a function is inlined wherever it is called ...
 _LARGEST = 20_000  # ... until the caller has this many
+_FEW = 24  # ops that a call would take as well
+_MOST_IN_COPIES = 3000  # ops of all copies of one function, where there are more than two
+_MOST_STRUCTURAL = 300  # of one that only moves rows of heaps: calls of these cost little
 
 
 def run(function: Function, program: Program) -> None:
     """Inline the calls in the function, the calls in its callees first."""
-    _Inliner(program).function(function)
+    inliner = _Inliner(program)
+    inliner.count_copies(function.name)
+    inliner.function(function)
 
 
 def prune(program: Program) -> None:
@@ -56,6 +62,7 @@ class _Inliner:
         self.callees: dict[str, dict[str, int]] = {}
         self.done: set[str] = set()
         self.calls: dict[str, int] = {}
+        self.copies: dict[str, int] = {}
 
     def called(self, name: str) -> dict[str, int]:
         found = self.callees.get(name)
@@ -63,6 +70,25 @@ class _Inliner:
             function = self.program.functions.get(name)
             found = self.callees[name] = _callees(function) if function is not None else {}
         return found
+
+    def count_copies(self, root: str) -> None:
+        """How many copies of each function there would be, if all calls below the root were replaced."""
+        order: list[str] = []
+        seen: set[str] = set()
+
+        def visit(name: str) -> None:
+            seen.add(name)
+            for callee in self.called(name):
+                if callee not in seen:
+                    visit(callee)
+            order.append(name)
+
+        visit(root)
+        copies = dict.fromkeys(order, 0) | {root: 1}
+        for name in reversed(order):
+            for callee, times in self.called(name).items():
+                copies[callee] += times * copies[name]
+        self.copies = copies
 
     def recursive(self, name: str) -> bool:
         """Does the function reach itself."""
@@ -120,6 +146,10 @@ class _Body:
         if recursive:
             return False
         size = inliner.size(name)
+        copies = inliner.copies.get(name, 1)
+        most = _MOST_STRUCTURAL if function.attrs.get("structural") else _MOST_IN_COPIES
+        if size > _FEW and copies > 2 and copies * size > most:
+            return False
         grown = inliner.sizes[self.name] + size
         if grown > _LARGEST or (size > _SMALL and inliner.calls.get(name, 0) > 1 and grown > _LARGEST // 4):
             return False
