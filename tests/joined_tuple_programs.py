@@ -175,3 +175,55 @@ def caught(x, n):
 
 
 GROWING.append(caught)
+
+
+def product_of_polynomials(x, n):
+    """Coefficients as tuples, of a length that is known at first and not later."""
+
+    def product(p, q):
+        r = (0.0,) * (len(p) + len(q) - 1)
+        for i, a in enumerate(p):
+            for j, b in enumerate(q):
+                r = r[: i + j] + (r[i + j] + a * b,) + r[i + j + 1 :]
+        return r
+
+    p = (1.0,)
+    for k in range(n):
+        p = product(p, (x, 0.5 * k))
+    return sum(c * 0.5**i for i, c in enumerate(p))
+
+
+GROWING.append(product_of_polynomials)
+
+
+def one_of_several_sequences(x, n):
+    """A loop over a value that is one of several kinds of sequences, in zip, enumerate and reversed."""
+    values = [x, 2.0 * x]
+    for k in range(n % 5):
+        values.append(x * k)
+    total = 0.0
+    for k in range(4):
+        held = (1.0, x) if k == 0 else values if k == 1 else (x,) * (n % 3 + 1) if k == 2 else range(n % 4)
+        for i, v in enumerate(held):
+            total += v * (i + 1) * x
+        for v, w in zip(held, [x, x * x, 2.0], strict=False):
+            total = total * 0.9 + v * w
+        for v in reversed(held):
+            total = total * 0.9 + v * x
+    return total
+
+
+GROWING.append(one_of_several_sequences)
+
+
+def longer_while_it_runs(x, n):
+    held = [x] if n > 1 else (x, x)
+    total = 0.0
+    for i, v in enumerate(held):
+        total += v * (i + 1)
+        if isinstance(held, list) and len(held) < n:
+            held.append(v * x)
+    return total
+
+
+GROWING.append(longer_while_it_runs)

@@ -195,6 +195,31 @@ def iters(x):
 
 
 @case()
+def places_of_run_time_size(x):
+    xs, s = [x, 2.0, 3.0 * x, 0.5], 0.0
+    for size in range(len(xs) + 2):
+        for row in itertools.combinations(xs, size):
+            s = s * 0.9 + sum(row) + len(row)
+        for row in itertools.permutations(xs, size):
+            s = s * 0.99 + (row[0] * row[-1] if row else x)
+        for row in itertools.combinations_with_replacement(xs[:3], size):
+            s = s * 0.9 + math.prod(row)
+    for order in itertools.permutations(range(len(xs))):
+        s = s * 0.9 + sum([xs[k] * x**i for i, k in enumerate(order)])
+    for a, b, c in itertools.permutations(range(3)):
+        s += a * x + b * xs[c]
+    for _ in itertools.permutations([]):
+        s += x
+    for k in range(-1, 1):
+        try:
+            for row in itertools.combinations(xs, k):
+                s += x * len(row) + 1.0
+        except ValueError as error:
+            s += len(str(error))
+    return s
+
+
+@case()
 def combos(x):
     s = 0.0
     xs = [x, 2.0, 3.0 * x, 4.0]

@@ -120,9 +120,9 @@ def _item(cx: Frame, subject: AV, index: AV, literal: object, count: int) -> AV:
             raise cx.error(f"{word} index out of range", f"index {literal} of a {word} of {count} item{plural}",
                            raised=("IndexError", f"{word} index out of range"))  # fmt: skip
         return items_of(subject)[literal]
-    if count == 0:
-        raise cx.error(f"{word} index out of range", f"the {word} is empty",
-                       raised=("IndexError", f"{word} index out of range"))  # fmt: skip
+    if count == 0:  # as in Python, an error where this is reached: in a loop over its items it is not
+        cx.check(cx.e.boolean(False), "IndexError", f"{word} index out of range")
+        return cx.stop()
     k = checked_index(cx, index, cx.e.integer(count), "IndexError", f"{word} index out of range")
     return select_item(cx, items_of(subject), k)
 

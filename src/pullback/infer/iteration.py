@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pullback.diagnostic import CompileError
 from pullback.infer import lists
 from pullback.infer.arithmetic import binary
 from pullback.infer.calls import call
@@ -24,7 +25,7 @@ from pullback.infer.registry import HANDLERS, Handler, prelude
 from pullback.infer.static import static_int
 from pullback.infer.values import AV, items_of
 from pullback.ir.node import Value
-from pullback.types import NONE, Array, Iterator, List, NoneType, Str, Tuple, Union
+from pullback.types import NONE, Array, Iterator, List, NoneType, Number, Range, Str, Tuple, Union
 
 __all__ = ["sequence_of"]
 
@@ -277,26 +278,39 @@ def _literal_int(cx: Frame, function: str, name: str, av: AV) -> int:
 
 
 def _places(name: str, more: str) -> Handler:
-    """combinations, permutations: rows of places, and the items there."""
+    """combinations, permutations: rows of places, and the items there; of sizes that the run decides, from lists."""
 
     def handler(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        found = _given(cx, name, arguments, keywords, ("iterable", "r"), 1)
-        pool = sequence_of(cx, found["iterable"])
-        if _is_none(found.get("r")):
-            if name != "permutations" or not isinstance(pool.type, Tuple | List):
-                raise cx.error(f"{name} needs r here", "it decides how long the tuples are", "write the number")
-            size = len(pool.type.items)
-        else:
-            size = _literal_int(cx, name, "r", found["r"])
-        if size == 0:
-            return _tuple([_tuple([])])
+        found = _given(cx, name, arguments, keywords, ("iterable", "r"), 1 if name == "permutations" else 2)
+        source = found["iterable"]
+        pool = sequence_of(cx, source)
         count = HANDLERS["builtins.len"](cx, [pool], {})
+        if _is_none(found.get("r")) and name == "permutations":
+            length = HANDLERS["builtins.len"](cx, [source], {}) if isinstance(source.type, Range) else count
+            size, r = cx.number_of(length), length
+        else:
+            size, r = _size(cx, name, found["r"]), found["r"]
+            cx.check(cx.e("ge", python_int(cx, r), cx.e.integer(0)), "ValueError", "r must be non-negative")
+        if size is None:
+            return run(cx, more.replace("_more", "_of"), pool, r)
+        if size <= 0:
+            return _tuple([_tuple([])])
         rows = run(cx, "places_first", count)
         for _ in range(size - 1):
             rows = run(cx, more, rows, count)
         return run(cx, "chosen", pool, rows)
 
     return handler
+
+
+def _size(cx: Frame, name: str, r: AV) -> int | None:
+    """How long the tuples are, where that can be known while compiling; it is asked for."""
+    try:
+        return _literal_int(cx, name, "r", r)
+    except CompileError:
+        if not isinstance(r.type, Number) or r.type.dtype.is_float:
+            raise
+        return None
 
 
 def _groupby(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -37,6 +37,7 @@ from pullback.infer.views import array_element
 from pullback.infer.written_out import is_of_ranks, noted, written_out
 from pullback.ir.node import Block, Op, Value
 from pullback.prims.base import get
+from pullback.runtime.boundary import RECORDS
 from pullback.types import (
     NEVER,
     Array,
@@ -126,6 +127,8 @@ class Steps:
 
 # How values in heaps are stepped through, by the kind of the heap; the modules of each kind put it here.
 ITERABLES: dict[str, Callable[[Frame, AV], Iterable]] = {}
+# The kinds of heaps of which each row has items by number.
+_SEQUENCES = ("list", "tuple", *RECORDS)
 # How lazy iterables are stepped through, by the kind of types.Iterator, from their parts.
 ITERATORS: dict[str, Callable[[Frame, Sequence[AV]], Iterable]] = {}
 
@@ -510,6 +513,11 @@ def iterable(cx: Frame, av: AV) -> Iterable:
     return Iterable([force(cx, item) for item in found.later])
 
 
+def _is_sequence(type_: Type) -> bool:
+    """Has it items by number?"""
+    return isinstance(type_, Tuple | List | Dict | Array | Range | Str | Text) or kind_of(type_) in _SEQUENCES
+
+
 def _one_of(cx: Frame, av: AV) -> Iterable:
     """One of several sequences: by number, for which it is shows at run time."""
 
@@ -526,8 +534,36 @@ def _one_of(cx: Frame, av: AV) -> Iterable:
             return source.element(cx, k)
         return select_item(cx, source.items, k) if source.items else cx.stop()
 
-    total = dispatch(cx, [av], count).value
-    return Iterable(None, total, lambda cx, k: dispatch(cx, [av], lambda cx, found: element(cx, found, k)))
+    def length(cx: Frame) -> Value:
+        return dispatch(cx, [av], count).value
+
+    def at(cx: Frame, k: Value) -> AV:
+        return dispatch(cx, [av], lambda cx, found: element(cx, found, k))
+
+    tables: list[str] = []
+
+    def note_tables(cx: Frame, found: Sequence[AV]) -> AV:
+        tables.extend(lazily(cx, found[0]).tables)
+        return count(cx, found)
+
+    def more_back(cx: Frame, state: Sequence[AV]) -> Value:
+        k = state[0].value
+        return cx.e("and_", cx.e("ge", k, zero), cx.e("lt", k, length(cx)))
+
+    def take_back(cx: Frame, state: Sequence[AV]) -> tuple[AV, list[AV]]:
+        k = state[0].value
+        return at(cx, k), [AV(WEAK_INT, (cx.e("sub", k, cx.e.integer(1)),))]
+
+    total, zero = dispatch(cx, [av], note_tables).value, cx.e.integer(0)
+    if not tables:
+        return Iterable(None, total, at)
+    forth = Steps(
+        [AV(WEAK_INT, (zero,))],
+        lambda cx, state: cx.e("lt", state[0].value, length(cx)),
+        lambda cx, state: (at(cx, state[0].value), [_next_index(cx, state[0])]),
+    )
+    back = Steps([AV(WEAK_INT, (cx.e("sub", total, cx.e.integer(1)),))], more_back, take_back)
+    return Iterable(None, total, at, tuple(dict.fromkeys(tables)), forth, back)
 
 
 def lazily(cx: Frame, av: AV) -> Iterable:
@@ -567,7 +603,7 @@ def lazily(cx: Frame, av: AV) -> Iterable:
             return lazily(cx, inner)
         case Ref() if kind_of(av.type) in ITERABLES:
             return ITERABLES[kind_of(av.type)](cx, av)
-        case Union(members) if all(isinstance(member, Tuple | List | Dict | Array) for member in members):
+        case Union(members) if all(map(_is_sequence, members)):
             return _one_of(cx, av)
         case Iterator("generator"):
             return iterable(cx, collected(cx, av))

@@ -234,6 +234,63 @@ def chosen(pool: Any, rows: Any) -> Iterator[Any]:
         yield tuple([pool[k] for k in row])
 
 
+def combinations_of(pool: Any, r: int) -> Iterator[Any]:
+    """Combinations of run-time size: the last place that can grow does, and those after it follow."""
+    n = len(pool)
+    if r <= n:
+        places = list(range(r))
+        yield tuple([pool[k] for k in places])
+        k = r - 1
+        while k >= 0:
+            if places[k] == n - r + k:
+                k -= 1
+            else:
+                places[k] += 1
+                for j in range(k + 1, r):
+                    places[j] = places[j - 1] + 1
+                yield tuple([pool[k] for k in places])
+                k = r - 1
+
+
+def repeated_of(pool: Any, r: int) -> Iterator[Any]:
+    """Combinations with replacement, of run-time size."""
+    n = len(pool)
+    if n > 0 or r == 0:
+        places = [0] * r
+        yield tuple([pool[k] for k in places])
+        k = r - 1
+        while k >= 0:
+            if places[k] == n - 1:
+                k -= 1
+            else:
+                more = places[k] + 1
+                for j in range(k, r):
+                    places[j] = more
+                yield tuple([pool[k] for k in places])
+                k = r - 1
+
+
+def permutations_of(pool: Any, r: int) -> Iterator[Any]:
+    """Permutations of run-time size: at each place, `left` tells how many of those after it are still to come there."""
+    n = len(pool)
+    if r <= n:
+        places = list(range(n))
+        left = list(range(n, n - r, -1))
+        yield tuple([pool[k] for k in places[:r]])
+        k = r - 1
+        while k >= 0:
+            left[k] -= 1
+            if left[k] == 0:
+                places.append(places.pop(k))
+                left[k] = n - k
+                k -= 1
+            else:
+                j = n - left[k]
+                places[k], places[j] = places[j], places[k]
+                yield tuple([pool[k] for k in places[:r]])
+                k = r - 1
+
+
 def grouped(values: Any, key: Callable[[Any], Any]) -> Iterator[Any]:
     k = 0
     while k < len(values):
@@ -320,7 +377,8 @@ FUNCTIONS: dict[str, Any] = {
         map_, starmap, filter_, filter_true, filterfalse, filter_not, takewhile, dropwhile, compress, chain_one,
         chain_more, chain_from, accumulated, summed, accumulated_from, summed_from, islice, pairwise, cycle,
         accumulated_as_given, summed_as_given, pairwise_as_given, cycled_as_given,
-        rows_of, product_more, places_first, combinations_more, repeated_more, permutations_more, chosen, grouped,
+        rows_of, product_more, places_first, combinations_more, repeated_more, permutations_more, chosen,
+        combinations_of, repeated_of, permutations_of, grouped,
         grouped_alike, transposed, reduce, reduce_from, largest_by, smallest_by, largest, smallest,
     )
 }  # fmt: skip
