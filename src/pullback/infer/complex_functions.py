@@ -519,6 +519,6 @@ HANDLERS.update({
     "numpy.complex64": _constructor(DType.F32, weak=False), "cmath.phase": _phase, "cmath.polar": _polar,
     "cmath.rect": _rect, **{f"cmath.{name}": _cmath(name) for name in PYTHON_NAMES}, "pullback.packed": _packed,
     "pullback.returned": _returned,
-    "pullback.joined": lambda cx, arguments, keywords: complex_of(*arguments),
+    "pullback.joined": lambda cx, arguments, keywords: dispatch(cx, arguments, lambda cx, parts: complex_of(*parts)),
     "complex.conjugate": _of_real("conjugate", conjugate),  # of Python's numbers Python's, unlike numpy.conjugate
 })  # fmt: skip

@@ -185,9 +185,7 @@ def _full(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
         assert isinstance(value.type, Number | Array)
         dtype = dtype_of(cx, found.get("dtype"), value.type.dtype)
         sizes = sizes_of(cx, operands[0], dtype)
-        if isinstance(value.type, Array):  # its axes are those of the result
-            return _filled(cx, sizes, dtype, value)
-        return _laid_out(cx, sizes, _order_of(cx, found, "C"), lambda sizes: _filled(cx, sizes, dtype, value))
+        return _filled(cx, dtype, value, lambda make: _laid_out(cx, sizes, _order_of(cx, found, "C"), make))
 
     return dispatch(cx, [found["shape"], found["fill_value"]], rule)
 
@@ -197,19 +195,21 @@ def _full_like(cx: Frame, given: Sequence[AV], keywords: Mapping[str, AV]) -> AV
     found = arguments_of(cx, "numpy.full_like", names, given, keywords)
     model = array_like(cx, found["a"])
     dtype = dtype_of(cx, found.get("dtype"), _dtype(model))
-    return dispatch(
-        cx, [found["fill_value"]],
-        lambda cx, operands: _like(
-            cx, model, found, dtype, lambda sizes: _filled(cx, sizes, dtype, as_number(cx, operands[0]))
-        ),
-    )  # fmt: skip
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        return _filled(cx, dtype, as_number(cx, operands[0]), lambda make: _like(cx, model, found, dtype, make))
+
+    return dispatch(cx, [found["fill_value"]], rule)
 
 
-def _filled(cx: Frame, sizes: Sequence[Value], dtype: DType, value: AV) -> AV:
-    """A fresh array with every element set to a number, or to the array that a value is, broadcast."""
+def _filled(cx: Frame, dtype: DType, value: AV, lay_out: Callable[[Callable[[Sequence[Value]], AV]], AV]) -> AV:
+    """A fresh array with every element set to a number, or to the array that a value is, broadcast.
+
+    lay_out: makes an array in the order asked for by what makes one of given sizes, which may be in another order.
+    """
     if isinstance(value.type, Number):
-        return filled(cx, sizes, dtype, value)
-    fresh = empty(cx, sizes, dtype)
+        return lay_out(lambda sizes: filled(cx, sizes, dtype, value))
+    fresh = lay_out(lambda sizes: empty(cx, sizes, dtype))
     fill(cx, fresh, array_like(cx, value))
     return fresh
 

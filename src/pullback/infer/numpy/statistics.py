@@ -55,6 +55,10 @@ def _passing(kind: str) -> Rule:
     def rule(cx: Frame, value: AV, found: Mapping[str, AV]) -> AV:
         axes = reduction_axes(cx, found.get("axis"), rank_of(value) if isinstance(value.type, Array) else 0)
         value = array_like(cx, value)
+        if kind in ("max", "min") and not is_none(found, "where") and is_none(found, "initial"):
+            title = (f"reduction operation 'f{kind}' does not have an identity, so to use a where mask one has to "
+                     "specify 'initial'")  # fmt: skip
+            raise cx.error(title, "no element may count", "give initial=", raised=("ValueError", title))
         mask = _known(cx, value)
         if not is_none(found, "where"):
             asked = found["where"]

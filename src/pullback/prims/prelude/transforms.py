@@ -154,8 +154,7 @@ def over_axes(a: Any, s: Any, axes: Any, norm: Any, forward: bool) -> Any:
     if s is not None and len(s) != len(chosen):
         raise ValueError("Shape and axes have different lengths.")
     re, im = parts(a)
-    for k in range(len(chosen)):
-        i = len(chosen) - 1 - k
+    for i in reversed(tuple(range(len(chosen)))):  # one after the other: the first is of other arrays than the rest
         re, im = transform(re, im, None if s is None else s[i], chosen[i], norm, forward)
     return re, im
 
@@ -181,7 +180,7 @@ def real_over_axes(a: Any, s: Any, axes: Any, norm: Any) -> Any:
     chosen = axes_of(a, s, axes)
     last = len(chosen) - 1
     re, im = real_transform(parts(a)[0], None if s is None else s[last], chosen[last], norm)
-    for i in range(last):
+    for i in tuple(range(last)):
         re, im = transform(re, im, None if s is None else s[i], chosen[i], norm, True)
     return joined(re, im)
 
@@ -190,7 +189,7 @@ def real_inverse_over_axes(a: Any, s: Any, axes: Any, norm: Any) -> Any:
     chosen = axes_of(a, s, axes)
     last = len(chosen) - 1
     re, im = parts(a)
-    for i in range(last):
+    for i in tuple(range(last)):
         re, im = transform(re, im, None if s is None else s[i], chosen[i], norm, False)
     return real_inverse(re, im, None if s is None else s[last], chosen[last], norm, False)
 
