@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from pullback.diagnostic import CompileError
 from pullback.infer.binding import bind
 from pullback.infer.bound import Application, MethodOf, parts
 from pullback.infer.dispatch import dispatch
@@ -11,6 +12,7 @@ from pullback.infer.engine import Code, Frame, Specialization
 from pullback.infer.lattice import family_of, widen
 from pullback.infer.registry import HANDLERS, ROW_HANDLERS, is_exception, prelude, row_of
 from pullback.infer.samples import python_error
+from pullback.infer.signatures import mismatch
 from pullback.infer.static import as_asked
 from pullback.infer.values import AV, coerce, items_of
 from pullback.ir.node import Value
@@ -55,10 +57,25 @@ def call(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str
 INTERCEPT: list[Callable[[Frame, str, Sequence[AV], Mapping[str, AV]], AV | None]] = []
 
 
-def call_builtin(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-    """Call a known function by its public name."""
+def call_builtin(
+    cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV], asked: str | None = None
+) -> AV:
+    """Call a known function by its public name; `asked`: what the user called, where that is another."""
     if name.startswith(_BY_TEXTS) and any(_may_be_text(av.type) for av in (*arguments, *keywords.values())):
         return _by_texts(cx, name, arguments, keywords)
+    wrong = mismatch(asked or name, arguments, keywords)
+    if wrong is None:
+        return _meaning(cx, name, arguments, keywords)
+    try:
+        _meaning(cx, name, arguments, keywords)
+    except CompileError:
+        raise  # it says more than the signature
+    except Exception:  # it counts on arguments that the function takes
+        pass
+    raise cx.type_error(wrong, "Python's function does not take this")
+
+
+def _meaning(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     for intercept in INTERCEPT:
         found = intercept(cx, name, arguments, keywords)
         if found is not None:
@@ -105,7 +122,7 @@ def _by_texts(cx: Frame, name: str, arguments: Sequence[AV], keywords: Mapping[s
 def _call_method(cx: Frame, name: str, subject: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     """subject.method(...): the function of the same name with the subject first."""
     public = name if name in HANDLERS or name in FUNCTIONS else f"numpy.{name.partition('.')[2]}"
-    return call_builtin(cx, public, [subject, *arguments], keywords)
+    return call_builtin(cx, public, [subject, *arguments], keywords, name)
 
 
 def _call_closure(cx: Frame, function: AV, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:

@@ -133,24 +133,54 @@ def _zero_float(cx: Frame) -> AV:
 
 def _default(handler: Handler, value: Callable[[Frame], AV]) -> Handler:
     """int() and float() without arguments."""
-    return lambda cx, arguments, keywords: handler(cx, arguments, keywords) if arguments else value(cx)
+    return lambda cx, arguments, keywords: handler(cx, arguments, keywords) if arguments or keywords else value(cx)
 
 
-def _parse_refused(name: str, handler: Handler) -> Handler:
+def _of_text(name: str, handler: Handler) -> Handler:
+    """int(text), int(text, base) and float(text); of what is no text, by the handler."""
+
     def checked(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
-        if arguments and isinstance(arguments[0].type, Str):
-            text = arguments[0].type.value
-            try:
-                return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text)) if name == "float" else AV(
-                    WEAK_INT, (cx.e.integer(int(text)),), int(text))  # fmt: skip
-            except ValueError as error:
-                raise cx.error(str(error), "this text is no number", "write the number itself",
-                               raised=("ValueError", str(error))) from None  # fmt: skip
-        if len(arguments) == 1 and isinstance(arguments[0].type, Text):
+        if name == "int" and (len(arguments) == 2 or "base" in keywords):
+            return _in_base(cx, arguments, keywords)
+        if len(arguments) == 1 and not keywords and isinstance(arguments[0].type, Str):
+            return _written(cx, name, arguments[0].type.value)
+        if len(arguments) == 1 and not keywords and isinstance(arguments[0].type, Text):
             return parsed(cx, name, arguments[0])
         return handler(cx, arguments, keywords)
 
     return checked
+
+
+def _written(cx: Frame, name: str, text: str, *base: int) -> AV:
+    """The number of a text that is known while compiling."""
+    try:
+        if name == "float":
+            return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text))
+        number = int(text, *base)
+        return AV(WEAK_INT, (cx.e.integer(number),), number)
+    except ValueError as error:
+        raise cx.error(str(error), "this text is no number", "write the number itself",
+                       raised=("ValueError", str(error))) from None  # fmt: skip
+
+
+def _in_base(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
+    """int(text, base)"""
+    _arity(cx, "int", [*arguments, *keywords.values()], {k: v for k, v in keywords.items() if k != "base"}, 1, 2)
+    if not arguments:
+        raise cx.type_error("int() missing string argument", "a base needs a text")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        text, base = operands[0], as_number(cx, operands[1])
+        if not isinstance(text.type, Str | Text):
+            raise cx.type_error("int() can't convert non-string with explicit base", f"this is {show(text.type)}")
+        if not isinstance(base.type, Number) or base.type.dtype.is_float:
+            raise cx.type_error(f"'{show(base.type)}' object cannot be interpreted as an integer", "the base is an int")
+        known = cx.number_of(base)
+        if isinstance(text.type, Str) and known is not None:
+            return _written(cx, "int", text.type.value, known)
+        return parsed(cx, "int", text, AV(WEAK_INT, (python_int(cx, base),)))
+
+    return dispatch(cx, [arguments[0], arguments[1] if len(arguments) == 2 else keywords["base"]], rule)
 
 
 def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -172,17 +202,24 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
 
 def _round_digits(cx: Frame, number: AV, digits: AV) -> AV:
-    count = digits.literal
-    if not isinstance(count, int) or not 0 <= count <= 15:
-        raise cx.error("round(x, n) needs n written as a number from 0 to 15", f"this is {show(digits.type)}",
-                       "write the number, or round outside the compiled function")  # fmt: skip
-    if isinstance(number.type, Number) and number.type.dtype.is_int:
-        return number
-    if number.type != WEAK_FLOAT:
-        raise cx.error(f"round(x, n) of {show(number.type)} is not supported", "a Python float is needed",
-                       "convert with float(...)")  # fmt: skip
-    scale = AV(WEAK_FLOAT, (cx.e.constant(10.0**count),))
-    return call(cx, prelude(cx, "pullback.round_digits"), [number, scale], {})
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        av, count = operands[0], as_number(cx, operands[1])
+        if not isinstance(count.type, Number) or count.type.dtype.is_float:
+            raise cx.type_error(f"'{show(count.type)}' object cannot be interpreted as an integer", "digits are an int")
+        known = cx.number_of(count)
+        is_int = isinstance(av.type, Number) and av.type.dtype.is_int
+        if is_int and known is not None and known >= 0:
+            return av
+        if (not is_int and av.type != WEAK_FLOAT) or (is_int and not av.type.weak):  # type: ignore[union-attr]
+            raise cx.error(f"round(x, n) of {show(av.type)} is not supported", "a Python number is needed",
+                           "convert with float(...) or int(...)")  # fmt: skip
+        if known is not None and 0 <= known <= 15:
+            scale = AV(WEAK_FLOAT, (cx.e.constant(10.0**known),))
+            return call(cx, prelude(cx, "pullback.round_digits"), [av, scale], {})
+        whole = AV(WEAK_INT, (python_int(cx, count),))
+        return call(cx, prelude(cx, f"pullback.round_{'int' if is_int else 'float'}"), [av, whole], {})
+
+    return dispatch(cx, [number, digits], rule)
 
 
 def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -222,9 +259,19 @@ def _len(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
 
 def _pow(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
     given = dict(zip(("base", "exp", "mod"), arguments, strict=False)) | dict(keywords)
-    if "mod" in given and not isinstance(given["mod"].type, NoneType):
-        raise cx.error("pow with a modulus is not supported", "a third argument", "write the loop of squarings")
-    return binary(cx, "**", given["base"], given["exp"])
+    if "mod" not in given or isinstance(given["mod"].type, NoneType):
+        return binary(cx, "**", given["base"], given["exp"])
+    if missing := [name for name in ("base", "exp") if name not in given]:
+        raise cx.type_error(f"pow() missing required argument '{missing[0]}'", "it must be given")
+
+    def rule(cx: Frame, operands: Sequence[AV]) -> AV:
+        numbers = [as_number(cx, av) for av in operands]
+        if not all(isinstance(av.type, Number) and not av.type.dtype.is_float for av in numbers):
+            raise cx.type_error("pow() 3rd argument not allowed unless all arguments are integers", "this has one")
+        whole = [AV(WEAK_INT, (python_int(cx, av),)) for av in numbers]
+        return call(cx, prelude(cx, "pullback.power_modulo"), whole, {})
+
+    return dispatch(cx, [given[name] for name in ("base", "exp", "mod")], rule)
 
 
 def _divmod(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV:
@@ -341,8 +388,8 @@ def _slice(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 HANDLERS.update({name: _no_instance(name) for name in _ABSTRACT})
 HANDLERS.update({
     "builtins.abs": _on_number("abs", _abs, arrays=True),
-    "builtins.int": _default(_parse_refused("int", _on_number("int", _int)), _zero_int),
-    "builtins.float": _default(_parse_refused("float", _on_number("float", _float)), _zero_float),
+    "builtins.int": _default(_of_text("int", _on_number("int", _int)), _zero_int),
+    "builtins.float": _default(_of_text("float", _on_number("float", _float)), _zero_float),
     "builtins.bool": _bool, "builtins.slice": _slice, "builtins.round": _round, "builtins.len": _len,
     "builtins.pow": _pow,
     "builtins.divmod": _divmod, "builtins.range": _range, "builtins.enumerate": _lazy("enumerate", 1, 2),

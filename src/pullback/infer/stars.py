@@ -58,8 +58,14 @@ _MOST_CHOICES = 4
 
 
 # Functions of any number of iterables, and of numbers, as functions of a list of them.
-_OF_ITERABLES = {"builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from"}
-_OF_NUMBERS = {"builtins.max": "pullback.max_of", "builtins.min": "pullback.min_of", "math.hypot": "pullback.hypot_of"}
+_OF_ITERABLES = {
+    "builtins.zip": "pullback.iter_transposed", "itertools.chain": "pullback.iter_chain_from",
+    "heapq.merge": "pullback.merge_of",
+}  # fmt: skip
+_OF_NUMBERS = {
+    "builtins.max": "pullback.max_of", "builtins.min": "pullback.min_of", "math.hypot": "pullback.hypot_of",
+    "math.gcd": "pullback.gcd_of", "math.lcm": "pullback.lcm_of",
+}  # fmt: skip
 
 
 def call_star(cx: Frame, op: Op, operands: Sequence[AV]) -> AV:
@@ -151,7 +157,9 @@ def _holds_numbers(type_: Type) -> bool:
         return False
     heap = heap_of_type(type_)
     store = None if heap is None else heap_of_type(heap.known("items"))
-    return store is not None and isinstance(store.known("item"), Number)
+    item = None if store is None else store.known("item")
+    members = item.members if isinstance(item, Union) else (item,)
+    return all(isinstance(member, Number | Constant) for member in members)
 
 
 def _items(cx: Frame, function: Type, av: AV, before: int, after: Sequence[str]) -> list[AV]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pullback.prims.prelude.intrinsics import at, copy_row, field, put_at, put_field, row, rows, structural
@@ -79,6 +80,41 @@ def nsmallest(n: int, iterable: Any, key: Any = None) -> Any:
 
 def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
     return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+def merge(*iterables: Any, key: Any = None, reverse: bool = False) -> Iterator[Any]:
+    """The smallest of the first items that are left, the earlier iterable first."""
+    rows = [list(iterable) for iterable in iterables]
+    places = [0] * len(rows)
+    while (k := row_of_next(rows, places, key, reverse)) >= 0:
+        places[k] += 1
+        yield rows[k][places[k] - 1]
+
+
+def merge_of(iterables: Any) -> Iterator[Any]:
+    """merge(*iterables), of a list of them."""
+    rows = [list(iterable) for iterable in iterables]
+    places = [0] * len(rows)
+    while (k := row_of_next(rows, places, None, False)) >= 0:
+        places[k] += 1
+        yield rows[k][places[k] - 1]
+
+
+def row_of_next(rows: Any, places: Any, key: Any, reverse: bool) -> int:
+    """The row whose first item that is left comes before the others; -1 if none is left."""
+    best = -1
+    for k in range(len(rows)):
+        if places[k] < len(rows[k]) and (best < 0 or stands_before(rows, places, k, best, key, reverse)):
+            best = k
+    return best
+
+
+def stands_before(rows: Any, places: Any, k: int, best: int, key: Any, reverse: bool) -> Any:
+    """Does the first item left of row k come before that of another."""
+    x, y = rows[k][places[k]], rows[best][places[best]]
+    if key is not None:
+        return key(y) < key(x) if reverse else key(x) < key(y)
+    return y < x if reverse else x < y
 
 
 # --------------------------------------------------------------------------------------------------------- bisect
@@ -195,7 +231,8 @@ def rotate(d: Any, n: int = 1) -> None:
 
 FUNCTIONS: dict[str, Any] = {
     **{f"heapq.{f.__name__}": f for f in (
-        heappush, heappop, heapreplace, heappushpop, heapify, nsmallest, nlargest)},
+        heappush, heappop, heapreplace, heappushpop, heapify, nsmallest, nlargest, merge)},
+    "pullback.merge_of": merge_of,
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right, insort_left, insort_right)},
     **{f"deque.{f.__name__}": f for f in (append, appendleft, popleft, pop, extend, extendleft, rotate)},
 }  # fmt: skip
