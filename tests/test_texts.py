@@ -213,6 +213,12 @@ def test_what_is_no_number_in_a_base(word: str, base: int) -> None:
     assert str(found.value) == str(expected.value)
 
 
+def test_more_than_64_bits() -> None:
+    with pytest.raises(pb.CompileError, match="this int has more than 64 bits"):
+        pb.jit(lambda: int("9" * 30))()
+    assert pb.jit(lambda: int("-9223372036854775808"))() == -(2**63)
+
+
 @pytest.mark.parametrize(("base", "exponent", "modulus"), [(2, -1, 4), (5, 3, 0)])
 def test_no_power_by_a_modulus(base: int, exponent: int, modulus: int) -> None:
     with pytest.raises(ValueError) as expected:

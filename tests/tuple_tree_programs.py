@@ -377,3 +377,19 @@ def unordered_later(x):
 
 
 VALUES.append(unordered_later)
+
+
+def deep_and_equal(x):
+    """Tuples of fixed structure, so deep that they become rows: largest, equal, in others."""
+    t, u = (x, 1), (x + 1, 1)
+    for k in range(6):
+        t = (t, k)
+    for k in range(6):
+        u = (u, k)
+    a, b = (x, None), (x + 1, None)
+    for k in range(5):
+        a, b = (a, (k, a) if k % 2 else None), (b, None)
+    return t < u, t == u, max(t, u) == u, a == b, a in [b, a], (a, 1) == (a, 1), (1, a) < (1, b), max(a, b) == b
+
+
+VALUES.append(deep_and_equal)

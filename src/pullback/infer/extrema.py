@@ -160,6 +160,8 @@ def _largest_by_comparison(cx: Frame, kind: str, items: Sequence[AV]) -> AV:
     best = items[0]
     for other in items[1:]:
         wins = truth(cx, compare(cx, ">" if kind == "max" else "<", other, best))
+        if cx.dead:  # these have no order
+            return cx.stop()
         if isinstance(wins.type, Constant):
             best = other if wins.type.value else best
             continue

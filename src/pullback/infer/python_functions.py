@@ -157,6 +157,8 @@ def _written(cx: Frame, name: str, text: str, *base: int) -> AV:
         if name == "float":
             return AV(WEAK_FLOAT, (cx.e.constant(float(text)),), float(text))
         number = int(text, *base)
+        if not -(2**63) <= number < 2**63:
+            raise cx.error("this int has more than 64 bits", text, "use float(...)", raised=("OverflowError", OVERFLOW))
         return AV(WEAK_INT, (cx.e.integer(number),), number)
     except ValueError as error:
         raise cx.error(str(error), "this text is no number", "write the number itself",
@@ -203,13 +205,14 @@ def _round(cx: Frame, arguments: Sequence[AV], keywords: Mapping[str, AV]) -> AV
 
 def _round_digits(cx: Frame, number: AV, digits: AV) -> AV:
     def rule(cx: Frame, operands: Sequence[AV]) -> AV:
-        av, count = operands[0], as_number(cx, operands[1])
+        av, count = (as_number(cx, av) if isinstance(av.type, Constant) else av for av in operands)
+        count = as_number(cx, count)
         if not isinstance(count.type, Number) or count.type.dtype.is_float:
             raise cx.type_error(f"'{show(count.type)}' object cannot be interpreted as an integer", "digits are an int")
         known = cx.number_of(count)
-        is_int = isinstance(av.type, Number) and av.type.dtype.is_int
+        is_int = isinstance(av.type, Number) and not av.type.dtype.is_float
         if is_int and known is not None and known >= 0:
-            return av
+            return AV(WEAK_INT, (python_int(cx, av),)) if av.type.weak else av  # type: ignore[union-attr]
         if (not is_int and av.type != WEAK_FLOAT) or (is_int and not av.type.weak):  # type: ignore[union-attr]
             raise cx.error(f"round(x, n) of {show(av.type)} is not supported", "a Python number is needed",
                            "convert with float(...) or int(...)")  # fmt: skip

@@ -123,6 +123,8 @@ def _truth(cx: Frame, av: AV) -> AV:
 
 def negate(cx: Frame, av: AV) -> AV:
     """not av, for a truth value."""
+    if cx.dead:
+        return cx.stop()
     if isinstance(av.type, Constant):
         return constant(not av.type.value)
     if (known := cx.number_of(av)) is not None:
@@ -249,6 +251,8 @@ def _lexicographic(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], las
         return last
     (x, y), *others = pairs
     differs = truth(cx, compare(cx, "!=", x, y))
+    if cx.dead:
+        return cx.stop()
     if isinstance(differs.type, Constant):
         known = differs.type.value
         return truth(cx, compare(cx, operator[0], x, y)) if known else _lexicographic(cx, operator, others, last)
@@ -272,6 +276,8 @@ def _later(cx: Frame, operator: str, pairs: Sequence[tuple[AV, AV]], last: AV) -
 
 
 def _both(cx: Frame, a: AV, b: AV) -> AV:
+    if cx.dead:  # one of them has no value
+        return cx.stop()
     if isinstance(a.type, Constant):
         return b if a.type.value else a
     if isinstance(b.type, Constant):
