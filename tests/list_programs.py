@@ -195,6 +195,18 @@ def iters(x):
 
 
 @case()
+def lists_that_a_recursion_joins(x):
+    def flat(n, z):
+        return [] if n == 0 else [z] + flat(n - 1, z * 0.9)
+
+    def rows(n, z):
+        return [] if n == 0 else [[z, z + n]] + rows(n - 1, z * 0.9)
+
+    fs = [lambda t, v=v: t * v for v in heapq.merge(*rows(3, x))]
+    return sum(flat(3, x)) * x + sum(a * b for a, b in rows(4, x)) + sum(f(x) * (k + 1) for k, f in enumerate(fs))
+
+
+@case()
 def places_of_run_time_size(x):
     xs, s = [x, 2.0, 3.0 * x, 0.5], 0.0
     for size in range(len(xs) + 2):

@@ -338,11 +338,12 @@ class Session:
             self.lowest[-1] = head
 
     def _guard_result(self, spec: Specialization, result: Type) -> None:
-        """What a recursive function returns must have an end."""
-        if not self.is_deep(result):
-            return
-        if sites := self.endless((result,)):
+        """What a recursive function returns has an end; lists and tuples that get longer are of run-time length."""
+        deep = self.is_deep(result)
+        if (deep or _lengths(result) > MOST_LENGTHS) and (sites := self.endless((result,))):
             raise Changed(sites)
+        if not deep:
+            return
         error = CompileError(
             Diagnostic(
                 f"the type of what {spec.code.name}() returns grows without bound", spec.code.untyped.span,
